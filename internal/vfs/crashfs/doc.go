@@ -1,0 +1,2 @@
+// Package crashfs is a file system for tests.
+package crashfs

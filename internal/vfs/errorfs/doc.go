@@ -1,0 +1,2 @@
+// Package errorfs is a file system for tests.
+package errorfs

@@ -1,0 +1,2 @@
+// Package naming builds and reads the names of trace files.
+package naming
