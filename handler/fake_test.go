@@ -1,0 +1,76 @@
+package handler_test
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/tracehandler/tracehandler/event"
+	"github.com/tracehandler/tracehandler/sink"
+)
+
+// fakeSink is a sink in memory whose failures a test commands. Like every sink it relies on its owner's lock; busy finds
+// an owner that does not hold it.
+type fakeSink struct {
+	lines  []string
+	calls  []string
+	refuse error // Append drops with this error
+	behind error // a background failure: what Err and Flush return
+	onSync error
+	closed bool
+	onEnd  error // what Close returns
+
+	busy atomic.Int32
+	race atomic.Bool
+	mu   sync.Mutex // guards behind, which Err reads at any time
+}
+
+func (s *fakeSink) enter(call string) func() {
+	if s.busy.Add(1) != 1 {
+		s.race.Store(true)
+	}
+	if call != "append" {
+		s.calls = append(s.calls, call)
+	}
+	return func() { s.busy.Add(-1) }
+}
+
+func (s *fakeSink) Encoder(o event.Options) event.Encoder { return event.NewJSON(o) }
+
+func (s *fakeSink) Append(p []byte) error {
+	defer s.enter("append")()
+	if s.closed {
+		return sink.ErrClosed
+	}
+	if s.refuse != nil {
+		return s.refuse
+	}
+	s.lines = append(s.lines, string(p))
+	return nil
+}
+
+func (s *fakeSink) Flush() error { defer s.enter("flush")(); return s.Err() }
+
+func (s *fakeSink) Sync() error { defer s.enter("sync")(); return s.onSync }
+
+func (s *fakeSink) Rotate() error { defer s.enter("rotate")(); return nil }
+
+func (s *fakeSink) Close() error { defer s.enter("close")(); s.closed = true; return s.onEnd }
+
+func (s *fakeSink) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.behind
+}
+
+func (s *fakeSink) setBehind(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.behind = err
+}
+
+func (s *fakeSink) Stats() sink.Stats { return sink.Stats{} }
+
+// starterSink is a fakeSink that can begin a flush without waiting.
+type starterSink struct{ *fakeSink }
+
+func (s starterSink) StartFlush() error { defer s.enter("start")(); return nil }
