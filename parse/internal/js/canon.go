@@ -1,0 +1,230 @@
+package js
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+)
+
+// AppendCanonical appends v in the form in which equal values are equal bytes: keys sorted by code point, the last of
+// repeated keys only, no space, ASCII with \u escapes in lower-case hex, integers of 64 bits as they are and every other
+// number as the shortest decimal that reads back, written as Python's repr writes it. This is what Python's
+// json.dumps(v, sort_keys=True, separators=(",", ":")) gives for a decoded value.
+//
+// Members for whose key skip returns true are left out, at every depth; skip may be nil.
+func (v Value) AppendCanonical(dst []byte, skip func(key string) bool) []byte {
+	switch v.Kind() {
+	case Null, True, False:
+		return append(dst, v.Raw()...)
+	case Number:
+		return appendNumber(dst, v.Raw())
+	case String:
+		n := v.node()
+		return appendASCII(dst, v.d.Text[n.start:n.end], n.escaped)
+	case Array:
+		dst = append(dst, '[')
+		first := true
+		for e := range v.Each() {
+			if !first {
+				dst = append(dst, ',')
+			}
+			first = false
+			dst = e.AppendCanonical(dst, skip)
+		}
+		return append(dst, ']')
+	case Object:
+		return appendMembers(dst, v.Sorted(nil, skip), skip)
+	}
+	return dst
+}
+
+func appendMembers(dst []byte, ms []Member, skip func(string) bool) []byte {
+	dst = append(dst, '{')
+	for i, m := range ms {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = m.Value.AppendCanonicalKey(dst)
+		dst = append(dst, ':')
+		dst = m.Value.AppendCanonical(dst, skip)
+	}
+	return append(dst, '}')
+}
+
+// AppendCanonicalKey appends the key of v as AppendCanonical writes it.
+func (v Value) AppendCanonicalKey(dst []byte) []byte {
+	n := v.node()
+	return appendASCII(dst, v.d.Text[n.keyStart:n.keyEnd], n.keyEscaped)
+}
+
+// Member is a member of an object together with its decoded key.
+type Member struct {
+	Key   []byte
+	Value Value
+}
+
+// Sorted appends the members of an object to dst, sorted by key, repeated keys reduced to the last, without those for
+// which skip returns true. Keys without escapes point into the text.
+func (v Value) Sorted(dst []Member, skip func(string) bool) []Member {
+	from := len(dst)
+	sorted := true
+	for m := range v.Each() {
+		k, plain := m.KeyPlain()
+		if !plain {
+			k = []byte(m.Key())
+		}
+		if skip != nil && skip(string(k)) {
+			continue
+		}
+		if sorted && len(dst) > from && bytes.Compare(dst[len(dst)-1].Key, k) >= 0 {
+			sorted = false
+		}
+		dst = append(dst, Member{k, m})
+	}
+	if sorted {
+		return dst
+	}
+	ms := dst[from:]
+	slices.SortStableFunc(ms, func(a, b Member) int { return bytes.Compare(a.Key, b.Key) })
+	w := 0
+	for i := range ms {
+		if i+1 < len(ms) && bytes.Equal(ms[i].Key, ms[i+1].Key) {
+			continue
+		}
+		ms[w] = ms[i]
+		w++
+	}
+	return dst[:from+w]
+}
+
+// appendASCII appends the string s, which is quoted JSON, in ASCII.
+func appendASCII(dst, s []byte, escaped bool) []byte {
+	if !escaped {
+		plain := true
+		for _, c := range s {
+			if c >= 0x7f {
+				plain = false
+				break
+			}
+		}
+		if plain {
+			return append(dst, s...)
+		}
+	}
+	const hex = "0123456789abcdef"
+	in := s[1 : len(s)-1]
+	if escaped {
+		in = appendUnescaped(nil, in)
+	}
+	u := func(r rune) {
+		dst = append(dst, '\\', 'u', hex[r>>12&15], hex[r>>8&15], hex[r>>4&15], hex[r&15])
+	}
+	dst = append(dst, '"')
+	for i := 0; i < len(in); {
+		r, n := utf8.DecodeRune(in[i:])
+		i += n
+		switch {
+		case r == '"' || r == '\\':
+			dst = append(dst, '\\', byte(r))
+		case r >= ' ' && r <= '~':
+			dst = append(dst, byte(r))
+		case r == '\n':
+			dst = append(dst, '\\', 'n')
+		case r == '\r':
+			dst = append(dst, '\\', 'r')
+		case r == '\t':
+			dst = append(dst, '\\', 't')
+		case r == '\b':
+			dst = append(dst, '\\', 'b')
+		case r == '\f':
+			dst = append(dst, '\\', 'f')
+		case r >= 0x10000:
+			r -= 0x10000
+			u(0xD800 + r>>10)
+			u(0xDC00 + r&0x3FF)
+		default:
+			u(r)
+		}
+	}
+	return append(dst, '"')
+}
+
+func appendNumber(dst, raw []byte) []byte {
+	integer := true
+	for _, c := range raw {
+		if c == '.' || c == 'e' || c == 'E' {
+			integer = false
+			break
+		}
+	}
+	if integer {
+		if len(raw) < 19 || fits64(raw) {
+			if string(raw) == "-0" {
+				return append(dst, '0')
+			}
+			return append(dst, raw...)
+		}
+	}
+	f, _ := strconv.ParseFloat(string(raw), 64)
+	return AppendFloat(dst, f)
+}
+
+func fits64(raw []byte) bool {
+	if raw[0] == '-' {
+		_, err := strconv.ParseInt(string(raw), 10, 64)
+		return err == nil
+	}
+	_, err := strconv.ParseUint(string(raw), 10, 64)
+	return err == nil
+}
+
+// AppendFloat appends f, which is finite, as Python's repr does: shortest digits, an exponent below 1e-4 and from 1e16
+// up, ".0" behind a whole number.
+func AppendFloat(dst []byte, f float64) []byte {
+	if a := math.Abs(f); a != 0 && (a < 1e-4 || a >= 1e16) {
+		return strconv.AppendFloat(dst, f, 'e', -1, 64)
+	}
+	from := len(dst)
+	dst = strconv.AppendFloat(dst, f, 'f', -1, 64)
+	if bytes.IndexByte(dst[from:], '.') < 0 {
+		dst = append(dst, '.', '0')
+	}
+	return dst
+}
+
+// AppendShort appends v with every string of more than limit characters (not keys) replaced by "<N chars omitted>". Everything else is copied.
+func (v Value) AppendShort(dst []byte, limit int) []byte {
+	switch v.Kind() {
+	case String:
+		n := v.node()
+		if int(n.end-n.start)-2 > limit {
+			if chars := utf8.RuneCount(v.AppendStr(nil)); chars > limit {
+				dst = append(dst, `"<`...)
+				dst = strconv.AppendInt(dst, int64(chars), 10)
+				return append(dst, ` chars omitted>"`...)
+			}
+		}
+		return append(dst, v.Raw()...)
+	case Array, Object:
+		open, closing := byte('['), byte(']')
+		if v.Kind() == Object {
+			open, closing = '{', '}'
+		}
+		dst = append(dst, open)
+		first := true
+		for m := range v.Each() {
+			if !first {
+				dst = append(dst, ',')
+			}
+			first = false
+			if open == '{' {
+				dst = append(append(dst, m.RawKey()...), ':')
+			}
+			dst = m.AppendShort(dst, limit)
+		}
+		return append(dst, closing)
+	}
+	return append(dst, v.Raw()...)
+}
