@@ -1,0 +1,44 @@
+package finalize
+
+import (
+	"fmt"
+
+	"github.com/tracehandler/tracehandler/format"
+)
+
+// LockedError says that another live writer holds the partial at Path.
+type LockedError struct {
+	Path string
+}
+
+func (e *LockedError) Error() string {
+	return fmt.Sprintf("finalize: %s is being written by another process or sink", e.Path)
+}
+
+// ExistsError says that a file is in the way.
+type ExistsError struct {
+	Path string
+}
+
+func (e *ExistsError) Error() string { return fmt.Sprintf("finalize: %s exists", e.Path) }
+
+// FormatError says that the file at Path does not hold the format that was asked for.
+type FormatError struct {
+	Path string
+	Want format.Format
+	Have format.Magic
+}
+
+func (e *FormatError) Error() string {
+	return fmt.Sprintf("finalize: %s: holds %s, want %s", e.Path, e.Have, e.Want)
+}
+
+// UnsupportedError says that the file at Path is of a kind that cannot be recovered or verified.
+type UnsupportedError struct {
+	Path string
+	Have format.Magic
+}
+
+func (e *UnsupportedError) Error() string {
+	return fmt.Sprintf("finalize: %s: %s is not supported", e.Path, e.Have)
+}
