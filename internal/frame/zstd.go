@@ -17,10 +17,14 @@ type Info struct {
 func NextZstd(r io.ReaderAt, off, size int64) (Info, error) { return Info{}, errNotYet }
 
 // FindZstd returns the offset of the next zstd magic at or after from.
-func FindZstd(r io.ReaderAt, from, size int64) (off int64, ok bool, err error) { return 0, false, errNotYet }
+func FindZstd(r io.ReaderAt, from, size int64) (off int64, ok bool, err error) {
+	return 0, false, errNotYet
+}
 
 // FindGzip returns the offset of the next gzip member header at or after from.
-func FindGzip(r io.ReaderAt, from, size int64) (off int64, ok bool, err error) { return 0, false, errNotYet }
+func FindGzip(r io.ReaderAt, from, size int64) (off int64, ok bool, err error) {
+	return 0, false, errNotYet
+}
 
 // AppendSeekTable appends the seek table for frames.
 func AppendSeekTable(dst []byte, frames []Info) []byte { return dst }

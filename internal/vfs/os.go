@@ -69,4 +69,3 @@ func (f *osFile) TryLock() error {
 	}
 	return fmt.Errorf("vfs: lock %s: %w", f.Name(), err)
 }
-
