@@ -1,0 +1,101 @@
+package chrometrace
+
+// Args walks the members of a JSON object: an event's arguments, or any object nested in them.
+//
+//	for a := chrometrace.ArgsOf(ev.Args); a.Next(); {
+//		if string(a.Key) == "correlation" { id, ok = chrometrace.Int(a.Value) }
+//	}
+type Args struct {
+	Key   []byte // raw text between the quotes
+	Value []byte // raw JSON value: a string keeps its quotes
+	b     []byte
+	i     int
+}
+
+// ArgsOf starts at the first member of the object obj; nil or anything but an object has no members.
+func ArgsOf(obj []byte) Args {
+	i := skipSpace(obj, 0)
+	if i >= len(obj) || obj[i] != '{' {
+		return Args{}
+	}
+	return Args{b: obj, i: i + 1}
+}
+
+// Next moves to the next member. It returns false at the end and at the first thing that is not a member.
+func (a *Args) Next() bool {
+	b, i := a.b, a.i
+	i = skipSpace(b, i)
+	if i < len(b) && b[i] == ',' {
+		i = skipSpace(b, i+1)
+	}
+	if i >= len(b) || b[i] != '"' {
+		return false
+	}
+	end := stringEnd(b, i+1)
+	if end < 0 {
+		return false
+	}
+	a.Key = b[i+1 : end]
+	i = skipSpace(b, end+1)
+	if i >= len(b) || b[i] != ':' {
+		return false
+	}
+	i = skipSpace(b, i+1)
+	end = valueEnd(b, i)
+	if end < 0 {
+		return false
+	}
+	a.Value, a.i = b[i:end], end
+	return true
+}
+
+// valueEnd returns the index after the JSON value at b[i], or a negative number if it does not end in b or is none.
+func valueEnd(b []byte, i int) int {
+	if i >= len(b) {
+		return short
+	}
+	switch b[i] {
+	case '"':
+		if end := stringEnd(b, i+1); end >= 0 {
+			return end + 1
+		}
+		return short
+	case '{', '[':
+		return skipNested(b, i)
+	}
+	end := scalarEnd(b, i)
+	if end < 0 {
+		return short
+	}
+	if !scalarOK(b[i:end]) {
+		return -2 - i
+	}
+	return end
+}
+
+// Elements walks a JSON array. It stops at the first thing that is not a value.
+func Elements(arr []byte, yield func(value []byte) bool) {
+	i := skipSpace(arr, 0)
+	if i >= len(arr) || arr[i] != '[' {
+		return
+	}
+	for i++; ; {
+		i = skipSpace(arr, i)
+		if i < len(arr) && arr[i] == ',' {
+			i = skipSpace(arr, i+1)
+		}
+		end := valueEnd(arr, i)
+		if end <= i || !yield(arr[i:end]) {
+			return
+		}
+		i = end
+	}
+}
+
+// Text returns the decoded text of a raw value if it is a string.
+func Text(value []byte) (string, bool) {
+	if len(value) < 2 || value[0] != '"' {
+		return "", false
+	}
+	return String(value[1 : len(value)-1]), true
+}
