@@ -2,59 +2,73 @@ package event
 
 import (
 	"bytes"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"iter"
 	"log/slog"
-	"time"
 )
 
-// Event is one entry of a trace: an ordered list of attributes, or a JSON line that is decoded when it is asked for.
+// Event is one entry of a trace: an ordered list of attributes, or a line of JSON that is decoded when it is asked for.
 // The zero Event has no attributes. An Event is a value; copies share the line or the attributes, which nobody may
 // change. Its methods may be called concurrently.
+//
+// The attributes of an event are literal: nothing is left out or inlined as it is when a record is encoded, so that any
+// JSON object is an event, empty groups and empty keys included.
 type Event struct {
-	line  []byte
-	attrs []slog.Attr
+	line    []byte
+	attrs   []slog.Attr
+	checked bool // line is valid
 }
 
-// SyntaxError says where a line stops being one JSON object.
-type SyntaxError struct {
-	Offset int // bytes before the error in the line
-	Msg    string
-}
-
-func (e *SyntaxError) Error() string { return fmt.Sprintf("event: offset %d: %s", e.Offset, e.Msg) }
-
-var errNotBuilt = errors.New("event: decoding is not built yet")
-
-// New returns the event that holds attrs. It keeps the slice.
+// New returns the event with the given attributes. It keeps the slice.
 func New(attrs ...slog.Attr) Event { return Event{attrs: attrs} }
 
-// Parse returns the event that line holds. It keeps line.
+// Parse returns the event that line holds: one JSON object (RFC 8259), perhaps with white space around it, nested no
+// deeper than [MaxDepth]. It checks the whole line and keeps it: the caller must not change line while the event is used
+// (see [Event.Clone]). The error is a *[SyntaxError].
+//
+// Parse takes what [encoding/json.Valid] takes, up to MaxDepth. In particular keys may repeat, and strings may have
+// bytes that are not UTF-8 and escaped halves of surrogate pairs, which are decoded as U+FFFD; Line keeps them.
 func Parse(line []byte) (Event, error) {
-	line = bytes.TrimRight(line, " \t\r\n")
-	if !json.Valid(line) || line[0] != '{' {
-		return Event{}, &SyntaxError{Msg: "not a JSON object"}
+	if err := validateObject(line); err != nil {
+		return Event{}, err
 	}
-	return Event{line: line}, nil
+	return Event{line: line, checked: true}, nil
 }
 
-// Lazy returns the event that line holds without looking at it.
-func Lazy(line []byte) Event { return Event{line: line} }
+// Lazy returns the event that line holds without looking at it. Asking for a few keys then costs as much as finding
+// them. If line is not one JSON object, Attrs returns the error, All and Get stop where the line makes no sense, and
+// AppendJSON copies it. The caller must not change line while the event is used.
+func Lazy(line []byte) Event {
+	if line == nil {
+		line = []byte{}
+	}
+	return Event{line: line}
+}
 
-// Line returns the JSON text that the event was read from, nil if it was built from attributes.
+// Line returns the JSON text that the event was read from, nil if it was made from attributes. It must not be changed.
 func (e Event) Line() []byte { return e.line }
 
-// Attrs returns the event's attributes.
+// Attrs returns the event's attributes in their order, with their duplicates. A line is decoded at each call and the
+// result does not refer to it; the error is a *[SyntaxError] and only possible after [Lazy].
+//
+// A JSON object is a group. A string is a string: times are not guessed. A number is an int64, a uint64 or a float64
+// (whichever is first) if formatting that gives the same text, otherwise a [json.Number]: 1.0, 1E5, 1e999 and 30 digits
+// keep theirs. An array is a []any of nil, bool, string, int64, uint64, float64, json.Number, []any and, for objects,
+// Event. null is nil.
 func (e Event) Attrs() ([]slog.Attr, error) {
 	if e.line == nil {
 		return e.attrs, nil
 	}
-	return nil, errNotBuilt
+	if !e.checked {
+		if err := validateObject(e.line); err != nil {
+			return nil, err
+		}
+	}
+	d := decoder{b: e.line, i: spaceEnd(e.line, 0)}
+	return d.object(), nil
 }
 
-// All iterates over the event's attributes.
+// All iterates over the event's attributes as Attrs returns them, decoding one after the other. It stops where a line
+// is not valid.
 func (e Event) All() iter.Seq[slog.Attr] {
 	return func(yield func(slog.Attr) bool) {
 		for _, a := range e.attrs {
@@ -62,26 +76,37 @@ func (e Event) All() iter.Seq[slog.Attr] {
 				return
 			}
 		}
+		c, ok := members(e.line, spaceEnd(e.line, 0))
+		for ok {
+			var key, value []byte
+			if key, ok = c.next(); !ok {
+				return
+			}
+			if value, ok = c.value(); !ok {
+				return
+			}
+			ok = yield(slog.Attr{Key: decodeKey(key), Value: decodeValue(value)})
+		}
 	}
 }
 
-// Get returns the value at path.
-func (e Event) Get(path ...string) (slog.Value, bool) { return slog.Value{}, false }
+// AppendJSON appends the event as one JSON object without a newline. A line is copied as it is.
+func (e Event) AppendJSON(dst []byte) []byte {
+	if e.line != nil {
+		return append(dst, e.line...)
+	}
+	b := GetBuffer()
+	defer b.Free()
+	w := writer{b: b, literal: true, depth: 1}
+	dst = append(dst, '{')
+	for _, a := range e.attrs {
+		dst = w.appendTop(dst, a)
+	}
+	return append(dst, '}')
+}
 
-// Time returns when the event happened.
-func (e Event) Time() (time.Time, bool) { return time.Time{}, false }
-
-// Level returns the event's level.
-func (e Event) Level() (slog.Level, bool) { return 0, false }
-
-// Message returns the event's message.
-func (e Event) Message() (string, bool) { return "", false }
-
-// AppendJSON appends the event as one JSON object, without a newline.
-func (e Event) AppendJSON(dst []byte) []byte { return append(dst, e.line...) }
-
-// Clone returns an event that shares no memory with the buffer that e was read from.
-func (e Event) Clone() Event { return Event{line: bytes.Clone(e.line), attrs: e.attrs} }
-
-// Equal reports whether a and b are equal as JSON, with order, duplicate keys and the values of numbers.
-func Equal(a, b Event) bool { return bytes.Equal(a.line, b.line) }
+// Clone returns an event that does not refer to the line that e was read from.
+func (e Event) Clone() Event {
+	e.line = bytes.Clone(e.line)
+	return e
+}

@@ -1,0 +1,178 @@
+package event
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"reflect"
+)
+
+// MaxDepth is how many objects and arrays may be open at the same place of an event, its own object included. Encoders
+// write no deeper event and decoders read none.
+const MaxDepth = 1000
+
+// ErrDepth is what a [SyntaxError] wraps that reports an event nested deeper than [MaxDepth].
+var ErrDepth = errors.New("event: nested deeper than MaxDepth")
+
+const tooDeep = "!ERROR:event: value is cyclic or nested too deep"
+
+// writer appends attributes to a JSON object. It keeps neither a separator nor a prefix: whether a comma is needed can
+// be seen (appendComma), and what turns out to be empty is cut off again.
+type writer struct {
+	b       *Buffer
+	replace func(groups []string, a slog.Attr) slog.Attr // nil: none
+	builtin bool                                         // log/slog tells ReplaceAttr no groups within built-in attributes
+	literal bool                                         // attributes are written as they are, empty ones too
+	depth   int                                          // open objects and arrays; inlined groups count, too
+	deep    bool                                         // MaxDepth was met: everything returns, appendTop cleans up
+}
+
+// enter tells ReplaceAttr's calls which groups are open.
+func (w *writer) enter(groups []string) {
+	w.depth += len(groups)
+	if w.replace != nil {
+		w.b.groups = append(w.b.groups[:0], groups...)
+	}
+}
+
+func (w *writer) leave() {
+	clear(w.b.groups)
+	w.b.groups = w.b.groups[:0]
+}
+
+// appendTop appends an attribute that is not in another one.
+func (w *writer) appendTop(dst []byte, a slog.Attr) []byte {
+	mark, depth, groups := len(dst), w.depth, len(w.b.groups)
+	dst = w.appendAttr(dst, a)
+	if w.deep {
+		w.deep = false
+		w.depth = depth
+		w.b.groups = w.b.groups[:groups]
+		dst = appendKey(dst[:mark], a.Key)
+		dst = appendString(dst, tooDeep)
+	}
+	return dst
+}
+
+// appendAttr appends an attribute by the rules of [slog.Handler]: values are resolved, zero attributes and groups without
+// attributes are left out, groups without a key are inlined.
+func (w *writer) appendAttr(dst []byte, a slog.Attr) []byte {
+	kind := a.Value.Kind()
+	if kind == slog.KindLogValuer {
+		a.Value = resolve(a.Value)
+		kind = a.Value.Kind()
+	}
+	if w.replace != nil && kind != slog.KindGroup {
+		a = w.replaced(a)
+		kind = a.Value.Kind()
+	}
+	switch kind {
+	case slog.KindGroup:
+		return w.appendGroup(dst, a.Key, a.Value.Group())
+	case slog.KindAny:
+		v := a.Value.Any()
+		if v == nil && a.Key == "" && !w.literal {
+			return dst
+		}
+		if src, ok := v.(*slog.Source); ok {
+			return w.appendGroup(dst, a.Key, sourceAttrs(src))
+		}
+		return w.appendAny(appendKey(dst, a.Key), v, true)
+	}
+	return w.appendScalar(appendKey(dst, a.Key), a.Value, kind)
+}
+
+// appendGroup appends a group. It is empty if nothing was appended after its brace.
+func (w *writer) appendGroup(dst []byte, key string, attrs []slog.Attr) []byte {
+	if len(attrs) == 0 && !w.literal {
+		return dst
+	}
+	if w.depth >= MaxDepth {
+		w.deep = true
+		return dst
+	}
+	w.depth++
+	inline := key == "" && !w.literal
+	track := !inline && w.replace != nil && !w.builtin
+	mark := len(dst)
+	if !inline {
+		dst = append(appendKey(dst, key), '{')
+		if track {
+			w.b.groups = append(w.b.groups, key)
+		}
+	}
+	body := len(dst)
+	for i := 0; i < len(attrs) && !w.deep; i++ {
+		dst = w.appendAttr(dst, attrs[i])
+	}
+	if !inline {
+		if track {
+			w.b.groups = w.b.groups[:len(w.b.groups)-1]
+		}
+		if len(dst) == body && !w.literal {
+			dst = dst[:mark]
+		} else {
+			dst = append(dst, '}')
+		}
+	}
+	w.depth--
+	return dst
+}
+
+// appendObject appends attributes as an object that is a value of its own, in an array for instance. It stays when it
+// is empty, and ReplaceAttr does not see what is in it: log/slog does not look into such values either.
+func (w *writer) appendObject(dst []byte, attrs []slog.Attr, literal bool) []byte {
+	if w.depth >= MaxDepth {
+		w.deep = true
+		return dst
+	}
+	in := writer{b: w.b, literal: literal, depth: w.depth + 1}
+	dst = append(dst, '{')
+	for i := 0; i < len(attrs) && !in.deep; i++ {
+		dst = in.appendAttr(dst, attrs[i])
+	}
+	w.deep = in.deep
+	return append(dst, '}')
+}
+
+// replaced returns what ReplaceAttr makes of a.
+func (w *writer) replaced(a slog.Attr) (out slog.Attr) {
+	defer func() {
+		if p := recover(); p != nil {
+			out = slog.String(a.Key, panicText(nil, p))
+		}
+	}()
+	out = w.replace(w.b.groups, a)
+	if out.Value.Kind() == slog.KindLogValuer {
+		out.Value = resolve(out.Value)
+	}
+	return out
+}
+
+const maxLogValues = 100 // as log/slog
+
+// resolve is [slog.Value.Resolve], but a panic's text is the panic's value and not a stack.
+func resolve(v slog.Value) (out slog.Value) {
+	first := v
+	defer func() {
+		if p := recover(); p != nil {
+			out = slog.StringValue(panicText(v.Any(), p))
+		}
+	}()
+	for range maxLogValues {
+		if v.Kind() != slog.KindLogValuer {
+			return v
+		}
+		v = v.LogValuer().LogValue()
+	}
+	return slog.AnyValue(fmt.Errorf("LogValue called too many times on Value of type %T", first.Any()))
+}
+
+// panicText says that a method of v panicked with p. As in fmt and log/slog, the likely reason is not worth a panic: a
+// method that does not expect its nil pointer.
+func panicText(v, p any) string {
+	if r := reflect.ValueOf(v); r.Kind() == reflect.Pointer && r.IsNil() {
+		return "<nil>"
+	}
+	return fmt.Sprintf("!PANIC: %v", p)
+}

@@ -1,0 +1,179 @@
+package event
+
+import (
+	"log/slog"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The keys under which the time, the level and the message of an event are looked for. The first is log/slog's; the
+// others are those of other loggers: zap, zerolog, logrus, Bunyan, Pino, python-json-logger, Elastic, Google Cloud.
+var (
+	timeKeys    = []string{slog.TimeKey, "timestamp", "@timestamp", "ts"}
+	levelKeys   = []string{slog.LevelKey, "severity", "lvl", "levelname", "log.level"}
+	messageKeys = []string{slog.MessageKey, "message"}
+)
+
+// Time returns when the event happened. It looks for the first of the keys time, timestamp, @timestamp and ts whose value
+// is a time: RFC 3339, the same with a space for the T or without a zone (UTC), or a number since 1970 in seconds,
+// milliseconds, microseconds or nanoseconds, whichever lies between the years 1973 and 5138.
+func (e Event) Time() (t time.Time, ok bool) {
+	e.find(timeKeys, func(v slog.Value) bool {
+		t, ok = timeOf(v)
+		return ok
+	})
+	return t, ok
+}
+
+// Level returns the event's level. It looks for the first of the keys level, severity, lvl, levelname and log.level whose
+// value is a level: a text that [slog.Level.UnmarshalText] reads, another common name (trace is DEBUG-4; notice INFO+2;
+// warning; err; critical, panic, alert, emergency and fatal ERROR+4), or a number: 10 to 60 in tens are Bunyan's and
+// Pino's levels, others log/slog's.
+func (e Event) Level() (l slog.Level, ok bool) {
+	e.find(levelKeys, func(v slog.Value) bool {
+		l, ok = levelOf(v)
+		return ok
+	})
+	return l, ok
+}
+
+// Message returns the event's message: the first of the keys msg and message whose value is a string.
+func (e Event) Message() (s string, ok bool) {
+	e.find(messageKeys, func(v slog.Value) bool {
+		if ok = v.Kind() == slog.KindString; ok {
+			s = v.String()
+		}
+		return ok
+	})
+	return s, ok
+}
+
+// find calls use with the values whose key is one of keys, until use returns true.
+func (e Event) find(keys []string, use func(slog.Value) bool) {
+	for _, a := range e.attrs {
+		for _, k := range keys {
+			if a.Key == k && use(resolve(a.Value)) {
+				return
+			}
+		}
+	}
+	c, ok := members(e.line, spaceEnd(e.line, 0))
+	for ok {
+		var text, value []byte
+		if text, ok = c.next(); !ok {
+			return
+		}
+		wanted := false
+		for _, k := range keys {
+			wanted = wanted || keyIs(text, k)
+		}
+		switch {
+		case !wanted:
+			ok = c.skip()
+		default:
+			if value, ok = c.value(); ok && use(decodeValue(value)) {
+				return
+			}
+		}
+	}
+}
+
+func timeOf(v slog.Value) (time.Time, bool) {
+	switch v.Kind() {
+	case slog.KindTime:
+		return v.Time(), true
+	case slog.KindString:
+		return parseTime(v.String())
+	case slog.KindInt64:
+		return sinceEpoch(v.Int64(), 0)
+	case slog.KindFloat64:
+		whole, part := math.Modf(v.Float64())
+		if math.Abs(whole) < 1<<63 {
+			return sinceEpoch(int64(whole), part)
+		}
+	}
+	return time.Time{}, false
+}
+
+func parseTime(s string) (time.Time, bool) {
+	if len(s) < len("2006-01-02T15:04:05") {
+		return time.Time{}, false
+	}
+	for _, layout := range [...]string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05", "2006-01-02T15:04:05Z0700"} {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// sinceEpoch returns the time n+part units after 1970. The unit follows from the size: 1e11 seconds are the year 5138,
+// and 1e11 milliseconds are in 1973.
+func sinceEpoch(n int64, part float64) (time.Time, bool) {
+	unit := time.Second
+	for limit := int64(1e11); unit > 1 && (n >= limit || n <= -limit); limit *= 1000 {
+		unit /= 1000
+	}
+	per := int64(time.Second / unit)
+	ns := n%per*int64(unit) + int64(math.Round(part*float64(unit)))
+	return time.Unix(n/per, ns).UTC(), true
+}
+
+// levels are the names of levels that log/slog does not know.
+var levels = map[string]slog.Level{
+	"trace": slog.LevelDebug - 4, "notice": slog.LevelInfo + 2, "warning": slog.LevelWarn, "err": slog.LevelError,
+	"critical": slog.LevelError + 4, "crit": slog.LevelError + 4, "fatal": slog.LevelError + 4, "panic": slog.LevelError + 4,
+	"dpanic": slog.LevelError + 4, "alert": slog.LevelError + 4, "emergency": slog.LevelError + 4, "emerg": slog.LevelError + 4,
+}
+
+func levelOf(v slog.Value) (slog.Level, bool) {
+	switch v.Kind() {
+	case slog.KindString:
+		return parseLevel(v.String())
+	case slog.KindInt64:
+		n := v.Int64()
+		if n >= 10 && n <= 60 && n%10 == 0 { // 10 trace, 20 debug, 30 info, 40 warn, 50 error, 60 fatal
+			return slog.Level(n/10*4 - 12), true
+		}
+		if n == int64(slog.Level(n)) {
+			return slog.Level(n), true
+		}
+	case slog.KindAny:
+		l, ok := v.Any().(slog.Level)
+		return l, ok
+	}
+	return 0, false
+}
+
+func parseLevel(s string) (slog.Level, bool) {
+	switch s { // the usual ones do not need a copy in the other case
+	case "INFO":
+		return slog.LevelInfo, true
+	case "DEBUG":
+		return slog.LevelDebug, true
+	case "WARN":
+		return slog.LevelWarn, true
+	case "ERROR":
+		return slog.LevelError, true
+	}
+	name, offset := s, ""
+	if i := strings.IndexAny(s, "+-"); i > 0 {
+		name, offset = s[:i], s[i:]
+	}
+	var l slog.Level
+	if known, ok := levels[strings.ToLower(name)]; ok {
+		l = known
+	} else if l.UnmarshalText([]byte(name)) != nil {
+		return 0, false
+	}
+	if offset != "" {
+		n, err := strconv.Atoi(offset)
+		if err != nil {
+			return 0, false
+		}
+		l += slog.Level(n)
+	}
+	return l, true
+}

@@ -1,0 +1,69 @@
+package event
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// cursor walks over the members of one object in text that nobody has checked.
+type cursor struct {
+	b []byte
+	i int // before a key, or before a value after next
+}
+
+// members returns a cursor in the object at i. It reports false if there is none.
+func members(b []byte, i int) (cursor, bool) {
+	if i >= len(b) || b[i] != '{' {
+		return cursor{}, false
+	}
+	return cursor{b, i + 1}, true
+}
+
+// next moves to the next value and returns the text of its key. It reports false at the end and where the text is wrong.
+func (c *cursor) next() (key []byte, ok bool) {
+	b, i := c.b, spaceEnd(c.b, c.i)
+	if i < len(b) && b[i] == ',' {
+		i = spaceEnd(b, i+1)
+	}
+	if i >= len(b) || b[i] != '"' {
+		return nil, false
+	}
+	first := i + 1
+	if i = stringEnd(b, first); i > len(b) {
+		return nil, false
+	}
+	key = b[first : i-1]
+	if i = spaceEnd(b, i); i >= len(b) || b[i] != ':' {
+		return nil, false
+	}
+	c.i = spaceEnd(b, i+1)
+	return key, true
+}
+
+// skip moves behind the value. It reports false if the value does not end.
+func (c *cursor) skip() bool {
+	c.i = valueEnd(c.b, c.i)
+	return c.i <= len(c.b)
+}
+
+// value moves behind the value and returns its text. It reports false if it is not valid.
+func (c *cursor) value() ([]byte, bool) {
+	first := c.i
+	i, f := validateValue(c.b, first, 1)
+	if f != 0 {
+		return nil, false
+	}
+	c.i = i
+	return c.b[first:i], true
+}
+
+// keyIs reports whether the text of a key means name.
+func keyIs(text []byte, name string) bool {
+	if string(text) == name {
+		return true
+	}
+	if bytes.IndexByte(text, '\\') < 0 && utf8.Valid(text) {
+		return false
+	}
+	return decodeKey(text) == name
+}

@@ -1,0 +1,67 @@
+package event
+
+import "log/slog"
+
+// Get returns the value at path: the keys of the groups around it, the outermost first, and its own key. If a key is
+// there more than once, its first occurrence counts. Of a line only the text before the value and the value itself are
+// looked at, and the result does not refer to the line. The value is what Attrs would return.
+func (e Event) Get(path ...string) (slog.Value, bool) {
+	if len(path) == 0 {
+		return slog.Value{}, false
+	}
+	if e.line == nil {
+		return getAttr(e.attrs, path)
+	}
+	text, ok := getText(e.line, path)
+	if !ok {
+		return slog.Value{}, false
+	}
+	return decodeValue(text), true
+}
+
+func getText(b []byte, path []string) ([]byte, bool) {
+	c, ok := members(b, spaceEnd(b, 0))
+	for ok {
+		var key []byte
+		if key, ok = c.next(); !ok {
+			break
+		}
+		if !keyIs(key, path[0]) {
+			ok = c.skip()
+			continue
+		}
+		if path = path[1:]; len(path) == 0 {
+			return c.value()
+		}
+		c, ok = members(b, c.i)
+	}
+	return nil, false
+}
+
+func getAttr(attrs []slog.Attr, path []string) (slog.Value, bool) {
+	for _, a := range attrs {
+		if a.Key != path[0] {
+			continue
+		}
+		v := resolve(a.Value)
+		if len(path) == 1 {
+			return v, true
+		}
+		if v.Kind() == slog.KindGroup {
+			return getAttr(v.Group(), path[1:])
+		}
+		if v.Kind() != slog.KindAny {
+			return slog.Value{}, false
+		}
+		if e, ok := v.Any().(Event); ok {
+			return e.Get(path[1:]...)
+		}
+		// A map, a struct: what its JSON says.
+		b := GetBuffer()
+		defer b.Free()
+		w := writer{b: b, literal: true, depth: 1}
+		b.B = w.appendAny(b.B, v.Any(), true)
+		return Lazy(b.B).Get(path[1:]...)
+	}
+	return slog.Value{}, false
+}

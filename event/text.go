@@ -1,0 +1,223 @@
+package event
+
+import (
+	"log/slog"
+	"math"
+	"math/bits"
+	"strconv"
+	"time"
+	"unicode/utf8"
+)
+
+// appendComma appends what goes before the next member of an object: nothing if the object was just opened. No value
+// ends with a brace that opens, so the last byte tells.
+func appendComma(dst []byte) []byte {
+	if dst[len(dst)-1] != '{' {
+		dst = append(dst, ',')
+	}
+	return dst
+}
+
+// appendKey appends the comma, the key and the colon of a member.
+func appendKey(dst []byte, key string) []byte {
+	dst = appendComma(dst)
+	dst = appendString(dst, key)
+	return append(dst, ':')
+}
+
+// appendString appends s as a JSON string. Quotes, backslashes and control characters are escaped, so are U+2028 and
+// U+2029, which end a line in JavaScript; bytes that are not UTF-8 become \ufffd.
+func appendString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	for {
+		n := plainPrefix(s)
+		dst = append(dst, s[:n]...)
+		if n == len(s) {
+			return append(dst, '"')
+		}
+		s = s[n:]
+		if s[0] < utf8.RuneSelf {
+			dst = appendEscape(dst, s[0])
+			s = s[1:]
+			continue
+		}
+		n = 0
+		for n < len(s) && s[n] >= utf8.RuneSelf {
+			r, size := utf8.DecodeRuneInString(s[n:])
+			if size == 1 || r == '\u2028' || r == '\u2029' {
+				dst = append(dst, s[:n]...)
+				if size == 1 {
+					r = utf8.RuneError
+				}
+				dst = append(dst, '\\', 'u', hex[r>>12], hex[r>>8&15], hex[r>>4&15], hex[r&15])
+				s = s[n+size:]
+				n = 0
+				continue
+			}
+			n += size
+		}
+		dst = append(dst, s[:n]...)
+		s = s[n:]
+	}
+}
+
+const hex = "0123456789abcdef"
+
+// appendEscape appends the escape of an ASCII character that needs one.
+func appendEscape(dst []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(dst, '\\', c)
+	case '\n':
+		return append(dst, '\\', 'n')
+	case '\r':
+		return append(dst, '\\', 'r')
+	case '\t':
+		return append(dst, '\\', 't')
+	}
+	return append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+}
+
+// plainPrefix returns the length of the longest prefix of s that is ASCII and stands in a JSON string as it is. It looks
+// at eight bytes at a time.
+func plainPrefix(s string) int {
+	i := 0
+	for ; i+8 <= len(s); i += 8 {
+		if m := unplain(load64(s[i : i+8])); m != 0 {
+			return i + bits.TrailingZeros64(m)>>3
+		}
+	}
+	if i == len(s) {
+		return i
+	}
+	if len(s) >= 8 { // the last eight bytes: those before i are plain
+		if m := unplain(load64(s[len(s)-8:])); m != 0 {
+			return len(s) - 8 + bits.TrailingZeros64(m)>>3
+		}
+		return len(s)
+	}
+	for ; i < len(s); i++ {
+		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+			break
+		}
+	}
+	return i
+}
+
+// unplain has the high bit of each byte of x set that is a quote, a backslash, a control character or not ASCII. A
+// borrow may set it for bytes above such a byte, too: only the lowest one counts.
+func unplain(x uint64) uint64 {
+	return (x | (x - ' '*ones) | (x ^ '"'*ones - ones) | (x ^ '\\'*ones - ones)) & highs
+}
+
+const (
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
+
+// load64 returns the eight bytes of s, the first one lowest. The compiler makes one load of it.
+func load64(s string) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+// appendFloat appends f as encoding/json does: the shortest text that reads back as f, with an exponent below 1e-6 and
+// from 1e21 (as ECMAScript's Number to String). What is not a number is a string.
+func appendFloat(dst []byte, f float64, size int) []byte {
+	switch {
+	case f != f:
+		return append(dst, `"NaN"`...)
+	case f > math.MaxFloat64:
+		return append(dst, `"+Inf"`...)
+	case f < -math.MaxFloat64:
+		return append(dst, `"-Inf"`...)
+	}
+	if i := int64(f); float64(i) == f && i > -1<<53 && i < 1<<53 && size == 64 && (i != 0 || !math.Signbit(f)) {
+		return strconv.AppendInt(dst, i, 10)
+	}
+	abs := math.Abs(f)
+	if abs == 0 || size == 64 && abs >= 1e-6 && abs < 1e21 || size == 32 && float32(abs) >= 1e-6 && float32(abs) < 1e21 {
+		return strconv.AppendFloat(dst, f, 'f', -1, size)
+	}
+	dst = strconv.AppendFloat(dst, f, 'e', -1, size)
+	if n := len(dst); n >= 4 && dst[n-4] == 'e' && dst[n-3] == '-' && dst[n-2] == '0' { // e-09 is e-9
+		dst[n-2] = dst[n-1]
+		dst = dst[:n-1]
+	}
+	return dst
+}
+
+// appendLevel appends l as the string that [slog.Level.String] returns, without making one.
+func appendLevel(dst []byte, l slog.Level) []byte {
+	base, name := slog.LevelDebug, `"DEBUG`
+	switch {
+	case l >= slog.LevelError:
+		base, name = slog.LevelError, `"ERROR`
+	case l >= slog.LevelWarn:
+		base, name = slog.LevelWarn, `"WARN`
+	case l >= slog.LevelInfo:
+		base, name = slog.LevelInfo, `"INFO`
+	}
+	dst = append(dst, name...)
+	if d := int64(l) - int64(base); d != 0 {
+		if d > 0 {
+			dst = append(dst, '+')
+		}
+		dst = strconv.AppendInt(dst, d, 10)
+	}
+	return append(dst, '"')
+}
+
+// clock remembers the text of one second.
+type clock struct {
+	unix       int64
+	loc        *time.Location
+	head, tail []byte // "2026-11-30T10:46:59 and Z", with their quotes
+	text       [64]byte
+}
+
+// append appends t as a JSON string: RFC 3339 with as many digits of the second as it has.
+func (c *clock) append(dst []byte, t time.Time) []byte {
+	if t.Unix() != c.unix || t.Location() != c.loc {
+		c.set(t)
+	}
+	dst = append(dst, c.head...)
+	if ns := uint32(t.Nanosecond()); ns != 0 {
+		dst = appendFraction(dst, ns)
+	}
+	return append(dst, c.tail...)
+}
+
+func (c *clock) set(t time.Time) {
+	c.unix, c.loc = t.Unix(), t.Location()
+	text := append(c.text[:0], '"')
+	text = t.AppendFormat(text, time.RFC3339)
+	zone := len("+00:00")
+	if text[len(text)-1] == 'Z' {
+		zone = len("Z")
+	}
+	text = append(text, '"')
+	c.head = text[:len(text)-1-zone]
+	c.tail = text[len(c.head):]
+}
+
+// appendFraction appends a point and the digits of ns, without zeros at the end.
+func appendFraction(dst []byte, ns uint32) []byte {
+	n := 9
+	for ns%1000 == 0 {
+		ns /= 1000
+		n -= 3
+	}
+	for ns%10 == 0 {
+		ns /= 10
+		n--
+	}
+	var digits [9]byte
+	for i := n - 1; i >= 0; i-- {
+		digits[i] = '0' + byte(ns%10)
+		ns /= 10
+	}
+	dst = append(dst, '.')
+	return append(dst, digits[:n]...)
+}
