@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"reflect"
+	"strconv"
 )
 
 // MaxDepth is how many objects and arrays may be open at the same place of an event, its own object included. Encoders
@@ -40,8 +41,19 @@ func (w *writer) leave() {
 	w.b.groups = w.b.groups[:0]
 }
 
-// appendTop appends an attribute that is not in another one.
+// appendTop appends an attribute that is not in another one. What holds no other values is written here, at once.
 func (w *writer) appendTop(dst []byte, a slog.Attr) []byte {
+	if w.replace == nil {
+		switch a.Value.Kind() {
+		case slog.KindString:
+			return appendString(appendKey(dst, a.Key), a.Value.String())
+		case slog.KindInt64:
+			return strconv.AppendInt(appendKey(dst, a.Key), a.Value.Int64(), 10)
+		case slog.KindAny, slog.KindGroup, slog.KindLogValuer:
+		default:
+			return w.appendScalar(appendKey(dst, a.Key), a.Value)
+		}
+	}
 	mark, depth, groups := len(dst), w.depth, len(w.b.groups)
 	dst = w.appendAttr(dst, a)
 	if w.deep {
@@ -57,16 +69,13 @@ func (w *writer) appendTop(dst []byte, a slog.Attr) []byte {
 // appendAttr appends an attribute by the rules of [slog.Handler]: values are resolved, zero attributes and groups without
 // attributes are left out, groups without a key are inlined.
 func (w *writer) appendAttr(dst []byte, a slog.Attr) []byte {
-	kind := a.Value.Kind()
-	if kind == slog.KindLogValuer {
+	if a.Value.Kind() == slog.KindLogValuer {
 		a.Value = resolve(a.Value)
-		kind = a.Value.Kind()
 	}
-	if w.replace != nil && kind != slog.KindGroup {
+	if w.replace != nil && a.Value.Kind() != slog.KindGroup {
 		a = w.replaced(a)
-		kind = a.Value.Kind()
 	}
-	switch kind {
+	switch a.Value.Kind() {
 	case slog.KindGroup:
 		return w.appendGroup(dst, a.Key, a.Value.Group())
 	case slog.KindAny:
@@ -79,7 +88,7 @@ func (w *writer) appendAttr(dst []byte, a slog.Attr) []byte {
 		}
 		return w.appendAny(appendKey(dst, a.Key), v, true)
 	}
-	return w.appendScalar(appendKey(dst, a.Key), a.Value, kind)
+	return w.appendScalar(appendKey(dst, a.Key), a.Value)
 }
 
 // appendGroup appends a group. It is empty if nothing was appended after its brace.

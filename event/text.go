@@ -1,6 +1,7 @@
 package event
 
 import (
+	"encoding/binary"
 	"log/slog"
 	"math"
 	"math/bits"
@@ -20,14 +21,78 @@ func appendComma(dst []byte) []byte {
 
 // appendKey appends the comma, the key and the colon of a member.
 func appendKey(dst []byte, key string) []byte {
-	dst = appendComma(dst)
-	dst = appendString(dst, key)
-	return append(dst, ':')
+	if at := len(dst); cap(dst)-at >= len(key)+4 {
+		buf := dst[:cap(dst)]
+		if buf[at-1] != '{' {
+			buf[at] = ','
+			at++
+		}
+		buf[at] = '"'
+		at++
+		if copyPlain(buf[at:], key) {
+			at += len(key)
+			buf[at], buf[at+1] = '"', ':'
+			return buf[:at+2]
+		}
+	}
+	return append(appendEscaped(appendComma(dst), key), ':')
 }
 
 // appendString appends s as a JSON string. Quotes, backslashes and control characters are escaped, so are U+2028 and
 // U+2029, which end a line in JavaScript; bytes that are not UTF-8 become \ufffd.
 func appendString(dst []byte, s string) []byte {
+	if at := len(dst); cap(dst)-at >= len(s)+2 {
+		buf := dst[:cap(dst)]
+		if copyPlain(buf[at+1:], s) {
+			buf[at] = '"'
+			at += 1 + len(s)
+			buf[at] = '"'
+			return buf[:at+1]
+		}
+	}
+	return appendEscaped(dst, s)
+}
+
+// copyPlain copies s to dst, which has room for it, if s stands in a JSON string as it is. It looks at eight bytes at a
+// time, and copies them while it has them.
+func copyPlain(dst []byte, s string) bool {
+	n := len(s)
+	dst = dst[:n]
+	switch {
+	case n >= 8:
+		for i := 0; i < n-8; i += 8 {
+			x := load64(s[i : i+8])
+			if unplain(x) != 0 {
+				return false
+			}
+			binary.LittleEndian.PutUint64(dst[i:i+8], x)
+		}
+		x := load64(s[n-8:]) // may overlap what came before
+		if unplain(x) != 0 {
+			return false
+		}
+		binary.LittleEndian.PutUint64(dst[n-8:], x)
+	case n >= 4:
+		x, y := load32(s), load32(s[n-4:])
+		if unplain(uint64(y)<<32|uint64(x)) != 0 {
+			return false
+		}
+		binary.LittleEndian.PutUint32(dst, x)
+		binary.LittleEndian.PutUint32(dst[n-4:], y)
+	default:
+		for i := range n {
+			c := s[i]
+			if c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+				return false
+			}
+			dst[i] = c
+		}
+	}
+	return true
+}
+
+// appendEscaped is appendString for all strings.
+func appendEscaped(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	for {
 		n := plainPrefix(s)
@@ -46,9 +111,6 @@ func appendString(dst []byte, s string) []byte {
 			r, size := utf8.DecodeRuneInString(s[n:])
 			if size == 1 || r == '\u2028' || r == '\u2029' {
 				dst = append(dst, s[:n]...)
-				if size == 1 {
-					r = utf8.RuneError
-				}
 				dst = append(dst, '\\', 'u', hex[r>>12], hex[r>>8&15], hex[r>>4&15], hex[r&15])
 				s = s[n+size:]
 				n = 0
@@ -114,6 +176,11 @@ const (
 	ones  = 0x0101010101010101
 	highs = 0x8080808080808080
 )
+
+func load32(s string) uint32 {
+	_ = s[3]
+	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
+}
 
 // load64 returns the eight bytes of s, the first one lowest. The compiler makes one load of it.
 func load64(s string) uint64 {

@@ -15,18 +15,18 @@ func (w *writer) appendValue(dst []byte, v slog.Value) []byte {
 	if v.Kind() == slog.KindLogValuer {
 		v = resolve(v)
 	}
-	switch kind := v.Kind(); kind {
+	switch v.Kind() {
 	case slog.KindGroup:
 		return w.appendObject(dst, v.Group(), w.literal)
 	case slog.KindAny:
 		return w.appendAny(dst, v.Any(), true)
-	default:
-		return w.appendScalar(dst, v, kind)
 	}
+	return w.appendScalar(dst, v)
 }
 
-func (w *writer) appendScalar(dst []byte, v slog.Value, kind slog.Kind) []byte {
-	switch kind {
+// appendScalar appends a value that is neither a group nor of any type.
+func (w *writer) appendScalar(dst []byte, v slog.Value) []byte {
+	switch v.Kind() {
 	case slog.KindString:
 		return appendString(dst, v.String())
 	case slog.KindInt64:
