@@ -99,3 +99,6 @@ func Text(value []byte) (string, bool) {
 	}
 	return String(value[1 : len(value)-1]), true
 }
+
+// Start is the index of Value in the object that ArgsOf was given.
+func (a *Args) Start() int { return a.i - len(a.Value) }

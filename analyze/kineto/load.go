@@ -1,0 +1,419 @@
+package kineto
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/tracehandler/tracehandler/analyze/chrometrace"
+)
+
+// Options of Open and Load; nil means none.
+type Options struct {
+	// Progress, if not nil, is called now and then with the number of uncompressed bytes read.
+	Progress func(bytes int64)
+}
+
+// Open loads a trace file, compressed or not. Damage is no error: see Trace.Degraded and Trace.Errors.
+func Open(path string, o *Options) (*Trace, error) {
+	s, err := chrometrace.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	t := Load(s, o)
+	t.Path = path
+	if err := s.Close(); err != nil {
+		return nil, fmt.Errorf("kineto: %w", err)
+	}
+	return t, nil
+}
+
+// class is what the loader does with a category.
+type class uint8
+
+const (
+	other class = iota
+	opClass
+	runtimeClass
+	driverClass
+	kernelClass
+	memcpyClass
+	memsetClass
+	noteClass
+	gpuNoteClass
+	ac2gClass
+	fwdbwdClass
+)
+
+// classOf knows the names of today and those that PyTorch before 1.13 wrote.
+func classOf(phase byte, category []byte) class {
+	if phase == 'X' {
+		switch string(category) {
+		case "cpu_op", "Operator":
+			return opClass
+		case "cuda_runtime", "Runtime", "xpu_runtime", "mtia_runtime", "privateuse1_runtime":
+			return runtimeClass
+		case "cuda_driver", "privateuse1_driver":
+			return driverClass
+		case "kernel", "Kernel":
+			return kernelClass
+		case "gpu_memcpy", "Memcpy":
+			return memcpyClass
+		case "gpu_memset", "Memset":
+			return memsetClass
+		case "user_annotation":
+			return noteClass
+		case "gpu_user_annotation":
+			return gpuNoteClass
+		}
+		return other
+	}
+	if phase == 's' || phase == 'f' {
+		switch string(category) {
+		case "ac2g", "async_cpu_to_gpu":
+			return ac2gClass
+		case "fwdbwd":
+			return fwdbwdClass
+		}
+	}
+	return other
+}
+
+// loader is the state of one load.
+type loader struct {
+	t       *Trace
+	str     *table
+	counts  []counter
+	threads map[Thread]int32
+	last    [2]threadCache
+	shapes  map[Shape]int32
+	comms   map[Comm]int32
+	extras  map[Extra]int32
+	scratch []byte
+	starts  []int64
+	ends    []int64
+}
+
+type counter struct {
+	phase    byte
+	category string
+	class    class
+	n        int64
+}
+
+type threadCache struct {
+	pid, tid int64
+	id       int32
+	ok       bool
+}
+
+// Load reads everything that s delivers. The caller closes s.
+func Load(s *chrometrace.Scanner, o *Options) *Trace {
+	l := &loader{
+		t:       &Trace{Shapes: []Shape{{}}, Extras: []Extra{{}}, Comms: []Comm{{}}},
+		str:     newTable(),
+		threads: map[Thread]int32{},
+		shapes:  map[Shape]int32{{}: 0},
+		comms:   map[Comm]int32{{}: 0},
+		extras:  map[Extra]int32{{}: 0},
+	}
+	s.SkipFunc = func(phase byte, category []byte) bool {
+		c := l.counter(phase, category)
+		if c.class != other {
+			return false
+		}
+		c.n++
+		return true
+	}
+	next := int64(0)
+	for s.Scan() {
+		ev := s.Event()
+		c := l.counter(ev.Phase, ev.Category)
+		c.n++
+		l.event(c.class, ev)
+		if o != nil && o.Progress != nil && s.Offset() >= next {
+			o.Progress(s.Offset())
+			next = s.Offset() + 1<<20
+		}
+	}
+	t := l.t
+	t.Events, t.Errors, t.NErrors, t.Degraded = s.Events(), s.Errors(), s.ErrorCount(), s.Degraded()
+	t.Meta = decodeMeta(s.Metadata())
+	for _, c := range l.counts {
+		phase := ""
+		if c.phase != 0 {
+			phase = string(rune(c.phase))
+		}
+		if c.n > 0 {
+			t.Counts = append(t.Counts, Count{phase, c.category, c.n})
+		}
+	}
+	t.strings = l.str.strings
+	l.flows()
+	return t
+}
+
+func (l *loader) counter(phase byte, category []byte) *counter {
+	for i := range l.counts {
+		if c := &l.counts[i]; c.phase == phase && c.category == string(category) {
+			if i > 0 && c.n > l.counts[i-1].n { // the most frequent come first
+				l.counts[i], l.counts[i-1] = l.counts[i-1], l.counts[i]
+				c = &l.counts[i-1]
+			}
+			return c
+		}
+	}
+	if len(l.counts) == 1000 { // hostile: lump the rest together
+		l.counts = append(l.counts, counter{phase: '?', category: "(others)"})
+	}
+	if len(l.counts) > 1000 {
+		return &l.counts[1000]
+	}
+	l.counts = append(l.counts, counter{phase: phase, category: string(category), class: classOf(phase, category)})
+	return &l.counts[len(l.counts)-1]
+}
+
+func (l *loader) event(c class, ev *chrometrace.Event) {
+	switch c {
+	case opClass:
+		l.op(ev)
+	case runtimeClass, driverClass:
+		l.launch(ev, c == driverClass)
+	case kernelClass:
+		l.gpu(ev, Kernel)
+	case memcpyClass:
+		l.gpu(ev, Memcpy)
+	case memsetClass:
+		l.gpu(ev, Memset)
+	case noteClass:
+		l.t.Notes = append(l.t.Notes, l.note(ev))
+	case gpuNoteClass:
+		l.t.GPUNotes = append(l.t.GPUNotes, l.note(ev))
+	case ac2gClass:
+		if ev.Phase == 's' {
+			l.starts = append(l.starts, ev.FlowID.Num)
+		} else {
+			l.ends = append(l.ends, ev.FlowID.Num)
+		}
+	case fwdbwdClass:
+		if ev.Phase == 's' {
+			l.t.Flows.FwdBwd++
+		}
+	}
+}
+
+// thread interns a row. Events of a thread come in runs, on the CPU and on the GPU: two caches, by sign of use.
+func (l *loader) thread(ev *chrometrace.Event, cache int) int32 {
+	k := &l.last[cache]
+	if ev.PID.Text == nil && ev.TID.Text == nil {
+		if k.ok && k.pid == ev.PID.Num && k.tid == ev.TID.Num {
+			return k.id
+		}
+	}
+	key := Thread{idText(ev.PID), idText(ev.TID)}
+	id, ok := l.threads[key]
+	if !ok {
+		id = int32(len(l.t.Threads))
+		l.t.Threads = append(l.t.Threads, key)
+		l.threads[key] = id
+	}
+	if ev.PID.Text == nil && ev.TID.Text == nil {
+		*k = threadCache{ev.PID.Num, ev.TID.Num, id, true}
+	}
+	return id
+}
+
+func idText(id chrometrace.ID) string {
+	if id.Text != nil {
+		return chrometrace.String(id.Text)
+	}
+	return fmt.Sprint(id.Num)
+}
+
+func (l *loader) note(ev *chrometrace.Event) Note {
+	return Note{TS: ev.TS, Dur: l.duration(ev), Name: l.str.raw(ev.Name), Thread: l.thread(ev, 0)}
+}
+
+// duration drops one that cannot be, so that sums and ends stay within 64 bits.
+func (l *loader) duration(ev *chrometrace.Event) int64 {
+	if ev.Has&chrometrace.HugeDur != 0 || ev.TS > 0 && ev.Dur > math.MaxInt64-ev.TS {
+		return 0
+	}
+	return ev.Dur
+}
+
+func (l *loader) op(ev *chrometrace.Event) {
+	op := Op{TS: ev.TS, Dur: l.duration(ev), Name: l.str.raw(ev.Name), Thread: l.thread(ev, 0), Sequence: -1, FwdThread: -1}
+	var sh Shape
+	var ex Extra
+	for a := chrometrace.ArgsOf(ev.Args); a.Next(); {
+		switch string(a.Key) {
+		case "External id", "external id":
+			op.ExternalID, _ = chrometrace.Int(a.Value)
+		case "Input Dims", "Input dims":
+			sh.Dims = l.compact(a.Value)
+		case "Input type":
+			sh.Types = l.compact(a.Value)
+		case "Input Strides":
+			sh.Strides = l.compact(a.Value)
+		case "Concrete Inputs":
+			sh.Concrete = l.compact(a.Value)
+		case "Sequence number":
+			op.Sequence, _ = chrometrace.Int(a.Value)
+		case "Fwd thread id":
+			if n, ok := chrometrace.Int(a.Value); ok {
+				op.FwdThread = int32(n)
+			}
+		case "kernel_file":
+			ex.KernelFile = l.str.value(a.Value)
+		case "kernel_name":
+			ex.KernelName = l.str.value(a.Value)
+		case "kernel_backend":
+			ex.Backend = l.str.value(a.Value)
+		}
+	}
+	if sh != (Shape{}) {
+		id, ok := l.shapes[sh]
+		if !ok {
+			id = int32(len(l.t.Shapes))
+			l.t.Shapes = append(l.t.Shapes, sh)
+			l.shapes[sh] = id
+		}
+		op.Shape = id
+	}
+	if ex != (Extra{}) {
+		id, ok := l.extras[ex]
+		if !ok {
+			id = int32(len(l.t.Extras))
+			l.t.Extras = append(l.t.Extras, ex)
+			l.extras[ex] = id
+		}
+		op.Extra = id
+	}
+	l.t.Ops = append(l.t.Ops, op)
+}
+
+// compact interns a raw JSON value without the spaces outside its strings. A text seen before costs one look-up.
+func (l *loader) compact(v []byte) Str {
+	if id, ok := l.str.compact[string(v)]; ok {
+		return id
+	}
+	b := l.scratch[:0]
+	inString := false
+	for i := 0; i < len(v); i++ {
+		c := v[i]
+		switch {
+		case inString && c == '\\' && i+1 < len(v):
+			b = append(b, c)
+			i++
+			c = v[i]
+		case c == '"':
+			inString = !inString
+		case !inString && (c == ' ' || c == '\n' || c == '\t' || c == '\r'):
+			continue
+		}
+		b = append(b, c)
+	}
+	l.scratch = b
+	id := l.str.exact(b)
+	key := l.str.strings[id]
+	if len(b) != len(v) {
+		key = l.str.keep(v)
+	}
+	l.str.compact[key] = id
+	return id
+}
+
+func (l *loader) launch(ev *chrometrace.Event, driver bool) {
+	la := Launch{TS: ev.TS, Dur: l.duration(ev), Name: l.str.raw(ev.Name), Thread: l.thread(ev, 0), Driver: driver}
+	for a := chrometrace.ArgsOf(ev.Args); a.Next(); {
+		switch string(a.Key) {
+		case "correlation":
+			la.Correlation, la.HasCorr = chrometrace.Int(a.Value)
+		case "External id", "external id":
+			la.ExternalID, _ = chrometrace.Int(a.Value)
+		case "kernel":
+			la.Kernel = l.str.value(a.Value)
+		}
+	}
+	l.t.Launches = append(l.t.Launches, la)
+}
+
+func (l *loader) gpu(ev *chrometrace.Event, k Kind) {
+	row := l.thread(ev, 1)
+	g := GPU{TS: ev.TS, Dur: l.duration(ev), Name: l.str.raw(ev.Name), PID: row, Kind: k,
+		Device: int32(ev.PID.Num), Stream: int32(ev.TID.Num)}
+	g.Impossible = g.Dur != ev.Dur
+	var c Comm
+	for a := chrometrace.ArgsOf(ev.Args); a.Next(); {
+		switch string(a.Key) {
+		case "correlation":
+			g.Correlation, g.Linked = chrometrace.Int(a.Value)
+		case "External id", "external id":
+			g.ExternalID, _ = chrometrace.Int(a.Value)
+		case "device":
+			g.Device = toInt32(a.Value, g.Device)
+		case "stream":
+			g.Stream = toInt32(a.Value, g.Stream)
+		case "bytes":
+			g.Bytes, _ = chrometrace.Int(a.Value)
+		case "grid":
+			g.Grid = l.compact(a.Value)
+		case "block":
+			g.Block = l.compact(a.Value)
+		case "Collective name":
+			c.Collective = l.str.value(a.Value)
+		case "dtype":
+			c.DType = l.str.value(a.Value)
+		case "Process Group Name":
+			c.Group = l.str.value(a.Value)
+		case "Process Group Description":
+			c.GroupDesc = l.str.value(a.Value)
+		case "Process Group Ranks":
+			c.Ranks = l.str.value(a.Value)
+		case "In msg nelems":
+			c.In, _ = chrometrace.Int(a.Value)
+		case "Out msg nelems":
+			c.Out, _ = chrometrace.Int(a.Value)
+		case "Group size":
+			c.Size, _ = chrometrace.Int(a.Value)
+		}
+	}
+	if c != (Comm{}) {
+		id, ok := l.comms[c]
+		if !ok {
+			id = int32(len(l.t.Comms))
+			l.t.Comms = append(l.t.Comms, c)
+			l.comms[c] = id
+		}
+		g.Comm = id
+	}
+	l.t.GPU = append(l.t.GPU, g)
+}
+
+func toInt32(v []byte, otherwise int32) int32 {
+	if n, ok := chrometrace.Int(v); ok && n >= math.MinInt32 && n <= math.MaxInt32 {
+		return int32(n)
+	}
+	return otherwise
+}
+
+// flows counts the arrows whose other end is missing.
+func (l *loader) flows() {
+	f := &l.t.Flows
+	f.AC2GStarts, f.AC2GEnds = len(l.starts), len(l.ends)
+	const started, both, orphan = 1, 2, 3
+	seen := make(map[int64]uint8, len(l.starts))
+	for _, id := range l.starts {
+		seen[id] = started
+	}
+	for _, id := range l.ends {
+		switch seen[id] {
+		case started:
+			seen[id] = both
+			f.AC2GBoth++
+		case 0:
+			seen[id] = orphan
+			f.AC2GOrphanEnds++
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package tables
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tracehandler/tracehandler/analyze/category"
+	"github.com/tracehandler/tracehandler/analyze/interval"
+	"github.com/tracehandler/tracehandler/analyze/kineto"
+	"github.com/tracehandler/tracehandler/analyze/link"
+)
+
+// Group says what makes two instances of a launcher one row.
+type Group uint8
+
+const (
+	ByName Group = iota // the op's name
+	ByArgs              // name, Input Dims and Input type
+	ByAll               // name, and all that was recorded of the arguments, strides and concrete inputs included
+)
+
+// LauncherRow sums the instances of a launcher: an op that launched GPU work itself, or a launch without an op.
+type LauncherRow struct {
+	Name      string
+	Dims      string // raw JSON, "" if not recorded; only with ByArgs and ByAll
+	Types     string
+	Strides   string
+	Concrete  string
+	IsLaunch  bool // no op: Name is the runtime call's
+	Instances int
+	Events    int   // GPU events
+	Direct    int64 // summed over instances: the union of their GPU events' intervals
+	Busy      []int64
+	Kernels   []KernelShare // by time
+	Op        int           // index into Ops of the first instance, -1 if IsLaunch
+	Example   int           // index into GPU of the first event
+}
+
+// KernelShare is the part of one kernel name in a row.
+type KernelShare struct {
+	Name  kineto.Str
+	Count int
+	Total int64
+}
+
+// LauncherOptions narrows Launchers; the zero value is TraceLens' op table.
+type LauncherOptions struct {
+	Keep        func(i int) bool // which of t.GPU counts; nil is all
+	Collectives bool             // collective kernels count as well
+}
+
+// Launchers charges every linked GPU event to its launcher. Collective kernels are left out.
+func Launchers(t *kineto.Trace, l *link.Links, by Group, o LauncherOptions) []LauncherRow {
+	// An instance is an op (id) or a launch (len(Ops)+id).
+	type member struct {
+		instance int32
+		event    int32
+	}
+	collective := make(map[kineto.Str]bool, 64)
+	var ms []member
+	for i := range t.GPU {
+		if o.Keep != nil && !o.Keep(i) || l.Launch[i] < 0 {
+			continue
+		}
+		name := t.GPU[i].Name
+		isComm, ok := collective[name]
+		if !ok {
+			isComm = category.IsCollective(t.String(name))
+			collective[name] = isComm
+		}
+		if isComm && !o.Collectives {
+			continue
+		}
+		inst := l.Op[i]
+		if inst < 0 {
+			inst = int32(len(t.Ops)) + l.Launch[i]
+		}
+		ms = append(ms, member{inst, int32(i)})
+	}
+	slices.SortFunc(ms, func(a, b member) int {
+		return cmp.Or(cmp.Compare(a.instance, b.instance), cmp.Compare(a.event, b.event))
+	})
+	type key struct {
+		name     kineto.Str
+		shape    kineto.Shape
+		isLaunch bool
+	}
+	index := map[key]int{}
+	var rows []LauncherRow
+	shares := []map[kineto.Str]*KernelShare{}
+	var set interval.Set
+	for len(ms) > 0 {
+		n := 1
+		for n < len(ms) && ms[n].instance == ms[0].instance {
+			n++
+		}
+		var k key
+		op := int(ms[0].instance)
+		if op < len(t.Ops) {
+			k.name = t.Ops[op].Name
+			sh := t.Shapes[t.Ops[op].Shape]
+			switch by {
+			case ByArgs:
+				k.shape = kineto.Shape{Dims: sh.Dims, Types: sh.Types}
+			case ByAll:
+				k.shape = sh
+			}
+		} else {
+			k.name = t.Launches[op-len(t.Ops)].Name
+			k.isLaunch = true
+			op = -1
+		}
+		r, ok := index[k]
+		if !ok {
+			r = len(rows)
+			index[k] = r
+			rows = append(rows, LauncherRow{Name: t.String(k.name), Dims: t.String(k.shape.Dims), Types: t.String(k.shape.Types),
+				Strides: t.String(k.shape.Strides), Concrete: t.String(k.shape.Concrete), IsLaunch: k.isLaunch, Op: op,
+				Example: int(ms[0].event)})
+			shares = append(shares, map[kineto.Str]*KernelShare{})
+		}
+		row := &rows[r]
+		row.Instances++
+		row.Events += n
+		set = set[:0]
+		for _, m := range ms[:n] {
+			g := &t.GPU[m.event]
+			set = append(set, interval.Interval{Start: g.TS, End: g.End()})
+			s := shares[r][g.Name]
+			if s == nil {
+				s = &KernelShare{Name: g.Name}
+				shares[r][g.Name] = s
+			}
+			s.Count++
+			s.Total += g.Dur
+		}
+		busy := interval.Measure(interval.Union(set))
+		row.Direct += busy
+		row.Busy = append(row.Busy, busy)
+		ms = ms[n:]
+	}
+	for i := range rows {
+		for _, s := range shares[i] {
+			rows[i].Kernels = append(rows[i].Kernels, *s)
+		}
+		slices.SortFunc(rows[i].Kernels, func(a, b KernelShare) int {
+			return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(t.String(a.Name), t.String(b.Name)))
+		})
+	}
+	slices.SortFunc(rows, func(a, b LauncherRow) int {
+		return cmp.Or(cmp.Compare(b.Direct, a.Direct), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Dims, b.Dims),
+			cmp.Compare(a.Types, b.Types), cmp.Compare(a.Strides, b.Strides), cmp.Compare(a.Concrete, b.Concrete))
+	})
+	return rows
+}

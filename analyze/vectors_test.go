@@ -1,0 +1,465 @@
+package analyze
+
+import (
+	"cmp"
+	"encoding/json"
+	"io/fs"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tracehandler/tracehandler/analyze/category"
+	"github.com/tracehandler/tracehandler/analyze/kineto"
+	"github.com/tracehandler/tracehandler/analyze/link"
+	"github.com/tracehandler/tracehandler/analyze/tables"
+	"github.com/tracehandler/tracehandler/analyze/timeline"
+)
+
+// us is a time in an expected.json: microseconds, exact to a nanosecond.
+type us float64
+
+func (u us) ns() int64 { return int64(math.Round(float64(u) * 1000)) }
+
+type expectedTimeline struct {
+	Total         us `json:"total_us"`
+	Busy          us `json:"busy_us"`
+	Idle          us `json:"idle_us"`
+	Computation   us `json:"computation_us"`
+	Comm          us `json:"total_comm_us"`
+	Memcpy        us `json:"total_memcpy_us"`
+	ExposedComm   us `json:"exposed_comm_us"`
+	ExposedMemcpy us `json:"exposed_memcpy_us"`
+	First         us `json:"first_ts_us"`
+	Last          us `json:"last_end_us"`
+}
+
+type expected struct {
+	Metadata struct {
+		SchemaVersion   int64    `json:"schemaVersion"`
+		TraceID         string   `json:"trace_id"`
+		BaseTime        int64    `json:"baseTimeNanoseconds"`
+		DisplayTimeUnit string   `json:"displayTimeUnit"`
+		DeviceNames     []string `json:"device_names"`
+		DeviceCount     int      `json:"device_count"`
+		Distributed     *struct {
+			Backend   string `json:"backend"`
+			Rank      int    `json:"rank"`
+			WorldSize int    `json:"world_size"`
+		} `json:"distributed"`
+	} `json:"metadata"`
+	Events struct {
+		Total   int64            `json:"total"`
+		ByPhCat map[string]int64 `json:"by_ph_cat"`
+	} `json:"events"`
+	GPU struct {
+		Total   int `json:"total"`
+		Kernels int `json:"kernels"`
+		Memcpy  int `json:"memcpy"`
+		Memset  int `json:"memset"`
+		Sum     us  `json:"kernel_sum_us"`
+		CopySum us  `json:"memcpy_sum_us"`
+		SetSum  us  `json:"memset_sum_us"`
+		Unique  int `json:"unique_kernel_names"`
+	} `json:"gpu_events"`
+	Memory []struct {
+		Name  string `json:"name"`
+		Count int    `json:"count"`
+		Total us     `json:"total_us"`
+		Bytes int64  `json:"bytes"`
+	} `json:"memory_ops"`
+	Streams []struct {
+		Device int32 `json:"device"`
+		Stream int32 `json:"stream"`
+		Events int   `json:"events"`
+		Sum    us    `json:"sum_us"`
+		Busy   us    `json:"busy_us"`
+	} `json:"streams"`
+	All    expectedTimeline `json:"timeline_all_gpu_events"`
+	Linked struct {
+		Events  int `json:"events"`
+		Kernels int `json:"kernels"`
+		Sum     us  `json:"sum_us"`
+	} `json:"linked"`
+	TimelineLinked json.RawMessage `json:"timeline_linked"`
+	Bypass         struct {
+		Total   us `json:"total_us"`
+		Busy    us `json:"busy_us"`
+		Union   us `json:"kernel_union_us"`
+		CopySum us `json:"memcpy_memset_sum_us"`
+		Sum     us `json:"kernel_sum_us"`
+	} `json:"timeline_bypass"`
+	Attribution struct {
+		Attributed   int `json:"attributed_kernels"`
+		AttributedUS us  `json:"attributed_us"`
+		Graph        int `json:"graph_kernels"`
+		GraphUS      us  `json:"graph_us"`
+		Unlinked     int `json:"unlinked_kernels"`
+		UnlinkedUS   us  `json:"unlinked_us"`
+	} `json:"attribution_external_id"`
+	Graph struct {
+		Launches    int  `json:"graph_launches"`
+		WithKernels int  `json:"graph_launches_with_kernels"`
+		Kernels     int  `json:"graph_kernels"`
+		Under       bool `json:"under_recorded"`
+		Begin       int  `json:"capture_begin"`
+		End         int  `json:"capture_end"`
+	} `json:"graph"`
+	ByID []struct {
+		Op      string `json:"op"`
+		Kernels int    `json:"kernels"`
+		Total   us     `json:"total_us"`
+	} `json:"launchers_external_id"`
+	ByIDShapesRows int `json:"launchers_external_id_shapes_total_rows"`
+	ByIDShapes     []struct {
+		Op        string          `json:"op"`
+		Dims      json.RawMessage `json:"input_dims"`
+		Types     json.RawMessage `json:"input_types"`
+		Instances int             `json:"op_instances"`
+		Kernels   int             `json:"kernels"`
+		Total     us              `json:"total_us"`
+	} `json:"launchers_external_id_shapes"`
+	Enclosing struct {
+		Without   int `json:"events_without_launch"`
+		WithoutUS us  `json:"events_without_launch_us"`
+		ByName    []struct {
+			Name      string `json:"name"`
+			Instances int    `json:"instances"`
+			Events    int    `json:"gpu_events"`
+			Direct    us     `json:"direct_us"`
+		} `json:"by_name"`
+	} `json:"launchers_enclosing_op"`
+	ArgsRows int `json:"launchers_enclosing_op_args_total_rows"`
+	Args     []struct {
+		Name      string          `json:"name"`
+		Dims      json.RawMessage `json:"input_dims"`
+		Types     json.RawMessage `json:"input_types"`
+		Instances int             `json:"instances"`
+		Events    int             `json:"gpu_events"`
+		Direct    us              `json:"direct_us"`
+		Kernels   map[string]int  `json:"kernels"`
+	} `json:"launchers_enclosing_op_args"`
+	Collectives struct {
+		Kernels int `json:"kernels"`
+		Sum     us  `json:"sum_us"`
+		Rows    []struct {
+			Collective string `json:"collective"`
+			Group      any    `json:"process_group"`
+			DType      string `json:"dtype"`
+			In         int64  `json:"in_nelems"`
+			Out        int64  `json:"out_nelems"`
+			Size       int64  `json:"group_size"`
+			Count      int    `json:"count"`
+			Total      us     `json:"total_us"`
+		} `json:"rows"`
+	} `json:"collectives"`
+	Annotations []struct {
+		Name string `json:"name"`
+		TS   us     `json:"ts_us"`
+		Dur  us     `json:"dur_us"`
+	} `json:"annotations"`
+	Flows struct {
+		S      int `json:"ac2g_s"`
+		F      int `json:"ac2g_f"`
+		Both   int `json:"ac2g_ids_both"`
+		Orphan int `json:"ac2g_f_without_s"`
+	} `json:"flows"`
+	Kernels []struct {
+		Name  string `json:"name"`
+		Count int    `json:"count"`
+		Total us     `json:"total_us"`
+		Min   us     `json:"min_us"`
+		Max   us     `json:"max_us"`
+	} `json:"kernels_by_name"`
+	Fallback struct {
+		Rows []struct {
+			Name  string  `json:"name"`
+			Time  float64 `json:"time_ms"`
+			Share float64 `json:"pct_e2e"`
+			Count int     `json:"count"`
+		} `json:"rows"`
+		Dropped int `json:"dropped_names"`
+	} `json:"fallback_name_time"`
+}
+
+// vectors lists the traces with expected values: those of the repository, and those of TRACEHANDLER_KINETO.
+func vectors(t *testing.T) (paths []string) {
+	t.Helper()
+	roots := []string{"testdata/kineto"}
+	if dir := os.Getenv("TRACEHANDLER_KINETO"); dir != "" {
+		roots = []string{dir}
+	}
+	for _, root := range roots {
+		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && strings.HasSuffix(path, ".expected.json") && !strings.Contains(path, "steady_synthetic") {
+				paths = append(paths, strings.TrimSuffix(path, ".expected.json"))
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(paths) == 0 {
+		t.Fatalf("no vectors under %v", roots)
+	}
+	return paths
+}
+
+func readExpected[T any](t *testing.T, path string) (e T) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &e); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func compact(raw json.RawMessage) string {
+	s := strings.Join(strings.Fields(string(raw)), "")
+	if s == "null" {
+		return ""
+	}
+	return s
+}
+
+func equal[T comparable](t *testing.T, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: %v, want %v", what, got, want)
+	}
+}
+
+// TestVectors checks every figure that a trace's expected.json states about events, links, timeline and tables.
+func TestVectors(t *testing.T) {
+	for _, path := range vectors(t) {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			e := readExpected[expected](t, path+".expected.json")
+			tr, err := kineto.Open(path+".json.gz", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l := link.New(tr)
+			checkEvents(t, &e, tr)
+			checkTimeline(t, &e, tr, l)
+			checkExternalID(t, &e, tr, l)
+			checkLaunchers(t, &e, tr, l)
+			checkFallback(t, &e, tr)
+		})
+	}
+}
+
+func checkEvents(t *testing.T, e *expected, tr *kineto.Trace) {
+	m, w := &tr.Meta, &e.Metadata
+	equal(t, "degraded", tr.Degraded, false)
+	equal(t, "schema", m.SchemaVersion, w.SchemaVersion)
+	equal(t, "trace id", m.TraceID, w.TraceID)
+	equal(t, "base time", m.BaseTime, w.BaseTime)
+	equal(t, "unit", m.DisplayTimeUnit, w.DisplayTimeUnit)
+	equal(t, "devices", strings.Join(m.DeviceNames(), ","), strings.Join(w.DeviceNames, ","))
+	equal(t, "device count", len(m.Devices), w.DeviceCount)
+	rank, hasRank := m.Rank()
+	equal(t, "has rank", hasRank, w.Distributed != nil)
+	if w.Distributed != nil && hasRank {
+		equal(t, "rank", rank, w.Distributed.Rank)
+		equal(t, "world", m.Distributed.WorldSize, w.Distributed.WorldSize)
+		equal(t, "backend", m.Distributed.Backend, w.Distributed.Backend)
+	}
+	equal(t, "events", tr.Events, e.Events.Total)
+	equal(t, "kinds of events", len(tr.Counts), len(e.Events.ByPhCat))
+	for _, c := range tr.Counts {
+		equal(t, "events "+c.Phase+"/"+c.Category, c.N, e.Events.ByPhCat[c.Phase+"/"+c.Category])
+	}
+	var n [3]int
+	var sum [3]int64
+	for i := range tr.GPU {
+		n[tr.GPU[i].Kind]++
+		sum[tr.GPU[i].Kind] += tr.GPU[i].Dur
+	}
+	equal(t, "gpu events", len(tr.GPU), e.GPU.Total)
+	equal(t, "counts", n, [3]int{e.GPU.Kernels, e.GPU.Memcpy, e.GPU.Memset})
+	equal(t, "sums", sum, [3]int64{e.GPU.Sum.ns(), e.GPU.CopySum.ns(), e.GPU.SetSum.ns()})
+	kernels := tables.Kernels(tr, nil)
+	equal(t, "kernel names", len(kernels), e.GPU.Unique)
+	if len(kernels) == len(e.Kernels) {
+		for i, w := range e.Kernels {
+			g := kernels[i]
+			equal(t, "kernel", g, tables.NameRow{Name: w.Name, Str: g.Str, Count: w.Count, Total: w.Total.ns(), Min: w.Min.ns(), Max: w.Max.ns(), Bytes: g.Bytes, Example: g.Example})
+		}
+	} else {
+		t.Errorf("%d kernel rows, want %d", len(kernels), len(e.Kernels))
+	}
+	memory := tables.Memory(tr, nil)
+	equal(t, "memory rows", len(memory), len(e.Memory))
+	for _, w := range e.Memory {
+		if !slices.ContainsFunc(memory, func(r tables.NameRow) bool {
+			return r.Name == w.Name && r.Count == w.Count && r.Total == w.Total.ns() && r.Bytes == w.Bytes
+		}) {
+			t.Errorf("memory row missing: %+v", w)
+		}
+	}
+	streams := tables.Streams(tr)
+	equal(t, "streams", len(streams), len(e.Streams))
+	for i, w := range e.Streams {
+		equal(t, "stream", streams[i], tables.StreamRow{Device: w.Device, Stream: w.Stream, Events: w.Events, Sum: w.Sum.ns(), Busy: w.Busy.ns()})
+	}
+	equal(t, "flows", tr.Flows.AC2GStarts, e.Flows.S)
+	equal(t, "flow ends", tr.Flows.AC2GEnds, e.Flows.F)
+	equal(t, "flow ids with both", tr.Flows.AC2GBoth, e.Flows.Both)
+	equal(t, "flow ends without start", tr.Flows.AC2GOrphanEnds, e.Flows.Orphan)
+	equal(t, "gpu annotations", len(tr.GPUNotes), len(e.Annotations))
+	notes := slices.Clone(tr.GPUNotes)
+	for _, w := range e.Annotations {
+		if !slices.ContainsFunc(notes, func(n kineto.Note) bool {
+			return tr.String(n.Name) == w.Name && n.TS == w.TS.ns() && n.Dur == w.Dur.ns()
+		}) {
+			t.Errorf("annotation %+v missing", w)
+		}
+	}
+}
+
+func checkTimeline(t *testing.T, e *expected, tr *kineto.Trace, l *link.Links) {
+	all := timeline.New(tr, timeline.Options{})
+	same := func(what string, tl timeline.Timeline, w expectedTimeline) {
+		t.Helper()
+		got := [...]int64{tl.Total, tl.Busy, tl.Idle, tl.Computation, tl.Comm, tl.Memcpy, tl.ExposedComm, tl.ExposedMemcpy, tl.First, tl.Last}
+		want := [...]int64{w.Total.ns(), w.Busy.ns(), w.Idle.ns(), w.Computation.ns(), w.Comm.ns(), w.Memcpy.ns(), w.ExposedComm.ns(), w.ExposedMemcpy.ns(), w.First.ns(), w.Last.ns()}
+		equal(t, what, got, want)
+		equal(t, what+" identity", tl.Computation+tl.ExposedComm+tl.ExposedMemcpy+tl.Idle, tl.Total)
+		equal(t, what+" idle", tl.MicroIdle+tl.MacroIdle, tl.Idle)
+	}
+	same("timeline of all", all, e.All)
+	linked := timeline.New(tr, timeline.Options{Keep: func(i int) bool { return l.Launch[i] >= 0 }})
+	want := e.All
+	if e.TimelineLinked[0] == '{' {
+		if err := json.Unmarshal(e.TimelineLinked, &want); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if e.Linked.Events > 0 {
+		same("timeline of linked", linked, want)
+	}
+	equal(t, "linked events", linked.Events, e.Linked.Events)
+	equal(t, "bypass", [...]int64{all.Total, all.Busy, all.KernelUnion, all.CopySum, all.KernelSum},
+		[...]int64{e.Bypass.Total.ns(), e.Bypass.Busy.ns(), e.Bypass.Union.ns(), e.Bypass.CopySum.ns(), e.Bypass.Sum.ns()})
+}
+
+func checkExternalID(t *testing.T, e *expected, tr *kineto.Trace, l *link.Links) {
+	g, w := l.GraphStats, &e.Graph
+	equal(t, "graph", [...]any{g.Launches, g.LaunchesWithKernels, g.Kernels, g.CaptureBegin, g.CaptureEnd, g.UnderRecorded()},
+		[...]any{w.Launches, w.WithKernels, w.Kernels, w.Begin, w.End, w.Under})
+	var counts [3]int
+	var sums [3]int64
+	rows := tables.ByExternalID(tr, l, false)
+	equal(t, "rows by id", len(rows), len(e.ByID))
+	for i, r := range rows {
+		k := 0
+		switch r.Op {
+		case tables.GraphRow:
+			k = 1
+		case tables.UnlinkedRow:
+			k = 2
+		}
+		counts[k] += r.Kernels
+		sums[k] += r.Total
+		if i < len(e.ByID) {
+			equal(t, "row by id", [...]any{r.Op, r.Kernels, r.Total}, [...]any{e.ByID[i].Op, e.ByID[i].Kernels, e.ByID[i].Total.ns()})
+		}
+	}
+	a := &e.Attribution
+	equal(t, "attribution", counts, [3]int{a.Attributed, a.Graph, a.Unlinked})
+	equal(t, "attributed time", sums, [3]int64{a.AttributedUS.ns(), a.GraphUS.ns(), a.UnlinkedUS.ns()})
+	shaped := tables.ByExternalID(tr, l, true)
+	equal(t, "rows by id and shape", len(shaped), e.ByIDShapesRows)
+	for _, w := range e.ByIDShapes {
+		if !slices.ContainsFunc(shaped, func(r tables.IDRow) bool {
+			return r.Op == w.Op && r.Dims == compact(w.Dims) && sameTypes(r.Types, w.Types) && r.Instances == w.Instances && r.Kernels == w.Kernels && r.Total == w.Total.ns()
+		}) {
+			t.Errorf("row by id and shape missing: %s %s %d %d %v", w.Op, w.Dims, w.Instances, w.Kernels, w.Total)
+		}
+	}
+}
+
+func shares(tr *kineto.Trace, r tables.LauncherRow) map[string]int {
+	m := map[string]int{}
+	for _, k := range r.Kernels {
+		m[tr.String(k.Name)] = k.Count
+	}
+	return m
+}
+
+// sameTypes compares with the spaces of type names, such as "long int", left in.
+func sameTypes(got string, want json.RawMessage) bool {
+	var a, b []string
+	if got == "" {
+		return string(want) == "null" || string(want) == "[]" || len(want) == 0
+	}
+	return json.Unmarshal([]byte(got), &a) == nil && json.Unmarshal(want, &b) == nil && slices.Equal(a, b)
+}
+
+func checkLaunchers(t *testing.T, e *expected, tr *kineto.Trace, l *link.Links) {
+	without, withoutSum := 0, int64(0)
+	for i := range tr.GPU {
+		if l.Launch[i] < 0 && !category.IsCollective(tr.String(tr.GPU[i].Name)) {
+			without++
+			withoutSum += tr.GPU[i].Dur
+		}
+	}
+	equal(t, "without launch", without, e.Enclosing.Without)
+	equal(t, "time without launch", withoutSum, e.Enclosing.WithoutUS.ns())
+	rows := tables.Launchers(tr, l, tables.ByName, tables.LauncherOptions{})
+	equal(t, "launchers", len(rows), len(e.Enclosing.ByName))
+	for i, w := range e.Enclosing.ByName {
+		if i < len(rows) {
+			r := rows[i]
+			equal(t, "launcher", [...]any{r.Name, r.Instances, r.Events, r.Direct}, [...]any{w.Name, w.Instances, w.Events, w.Direct.ns()})
+		}
+	}
+	args := tables.Launchers(tr, l, tables.ByAll, tables.LauncherOptions{})
+	equal(t, "launchers by arguments", len(args), e.ArgsRows)
+	for _, w := range e.Args {
+		if !slices.ContainsFunc(args, func(r tables.LauncherRow) bool {
+			return r.Name == w.Name && cmp.Or(r.Dims, "[]") == cmp.Or(compact(w.Dims), "[]") && sameTypes(r.Types, w.Types) &&
+				r.Instances == w.Instances && r.Events == w.Events && r.Direct == w.Direct.ns() && maps.Equal(shares(tr, r), w.Kernels)
+		}) {
+			t.Errorf("launcher by arguments missing: %s %s %d %d %v", w.Name, w.Dims, w.Instances, w.Events, w.Direct)
+		}
+	}
+	comms := tables.Collectives(tr)
+	n, sum := 0, int64(0)
+	for _, r := range comms {
+		n += r.Count
+		sum += r.Total
+	}
+	equal(t, "collectives", n, e.Collectives.Kernels)
+	equal(t, "collectives' time", sum, e.Collectives.Sum.ns())
+	for _, w := range e.Collectives.Rows {
+		if !slices.ContainsFunc(comms, func(r tables.CommRow) bool {
+			return r.Collective == w.Collective && r.DType == w.DType && r.In == w.In && r.Out == w.Out && r.Size == w.Size && r.Count == w.Count && r.Total == w.Total.ns()
+		}) {
+			t.Errorf("collective row missing: %+v of %+v", w, comms)
+		}
+	}
+}
+
+func checkFallback(t *testing.T, e *expected, tr *kineto.Trace) {
+	total := timeline.New(tr, timeline.Options{}).Total
+	rows, dropped := tables.Fallback(tr, total, nil)
+	equal(t, "fallback rows", len(rows), len(e.Fallback.Rows))
+	equal(t, "fallback dropped", dropped, e.Fallback.Dropped)
+	for i, w := range e.Fallback.Rows {
+		if i >= len(rows) {
+			break
+		}
+		r := rows[i]
+		ms := math.Round(float64(r.Total)/1e3) / 1e3
+		share := math.Round(float64(r.Total)/float64(total)*1e4) / 1e2
+		equal(t, "fallback row", [...]any{r.Name, r.Count, ms, share}, [...]any{w.Name, w.Count, w.Time, w.Share})
+	}
+}
