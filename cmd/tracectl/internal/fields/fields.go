@@ -1,0 +1,85 @@
+// Package fields picks the keys of events that a user wants to see.
+//
+//	s, err := fields.Parse([]string{"http.*", "took"}, []string{"*_id"})
+//	e = s.Apply(e)
+//
+// A pattern is a dotted key ("http.status"), in which * stands for any text, ? for one character and [ab] for one of
+// several, as in [path.Match]. It names the key and everything below it.
+package fields
+
+import (
+	"fmt"
+	"log/slog"
+	"path"
+	"strings"
+
+	"github.com/tracehandler/tracehandler/event"
+)
+
+// Selection shows and hides keys. The zero Selection shows all. It is immutable once parsed.
+type Selection struct {
+	show, hide []string
+}
+
+// Parse checks the patterns. With no pattern in show, everything is shown that hide does not name.
+func Parse(show, hide []string) (Selection, error) {
+	for _, p := range append(append([]string{}, show...), hide...) {
+		if _, err := path.Match(escape(p), ""); err != nil || p == "" {
+			return Selection{}, fmt.Errorf("%q is no key pattern", p)
+		}
+	}
+	return Selection{show, hide}, nil
+}
+
+// Empty reports whether the selection shows everything.
+func (s Selection) Empty() bool { return len(s.show) == 0 && len(s.hide) == 0 }
+
+// Apply returns the event with the keys that the selection shows. Groups that lose all their keys go too. A line that is not valid
+// JSON loses what follows the fault.
+func (s Selection) Apply(e event.Event) event.Event {
+	if s.Empty() {
+		return e
+	}
+	var kept []slog.Attr
+	for a := range e.All() {
+		if a, ok := s.attr("", a, len(s.show) == 0); ok {
+			kept = append(kept, a)
+		}
+	}
+	return event.New(kept...)
+}
+
+// attr returns what is left of a below prefix. Shown says that an ancestor is already chosen.
+func (s Selection) attr(prefix string, a slog.Attr, shown bool) (slog.Attr, bool) {
+	name := prefix + a.Key
+	if matches(s.hide, name) {
+		return a, false
+	}
+	shown = shown || matches(s.show, name)
+	if a.Value.Kind() != slog.KindGroup {
+		return a, shown
+	}
+	group := a.Value.Group()
+	if len(group) == 0 || shown && len(s.hide) == 0 {
+		return a, shown
+	}
+	var kept []slog.Attr
+	for _, child := range group {
+		if child, ok := s.attr(name+".", child, shown); ok {
+			kept = append(kept, child)
+		}
+	}
+	return slog.Attr{Key: a.Key, Value: slog.GroupValue(kept...)}, len(kept) > 0
+}
+
+func matches(patterns []string, name string) bool {
+	for _, p := range patterns {
+		if ok, _ := path.Match(escape(p), escape(name)); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// escape takes the special meaning from the slash, which separates nothing in keys.
+func escape(s string) string { return strings.ReplaceAll(s, "/", "\x00") }

@@ -1,0 +1,247 @@
+// Package pretty sets events for people to read, one line each:
+//
+//	2026-11-30 10:37:40.123456 WARN  slow query            db.rows=12 took=1500000  store.go:42
+//
+//	p := pretty.New(pretty.Options{Color: true})
+//	buf = p.Append(buf[:0], e)
+//
+// Nothing that an event holds reaches the terminal as a control: such characters are written as escapes.
+package pretty
+
+import (
+	"log/slog"
+	"slices"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/tracehandler/tracehandler/event"
+)
+
+// Options say how events look. The zero value is black and white, with date and local time.
+type Options struct {
+	Color bool           // ANSI colours
+	Full  bool           // cut nothing, and set texts of several lines below the event
+	Zone  *time.Location // nil: local time
+	Clock Clock
+}
+
+// Limits of what is shown of an event without Options.Full.
+const (
+	maxMessage = 1000 // characters of the message
+	maxKey     = 100  // characters of one key
+	maxValue   = 100  // characters of one value
+	maxValues  = 32   // keys of one event
+)
+
+// messageWidth is what short messages are padded to, so that the keys of neighbours stand below each other.
+const messageWidth = 20
+
+// levelWidth leaves room for INFO+1 and its like.
+const levelWidth = 6
+
+// Printer sets events. It is not safe for concurrent use.
+type Printer struct {
+	o      Options
+	last   time.Time // of the event before, for Delta
+	begun  bool
+	dst    []byte
+	blocks []block // texts to set below the event
+	shown  int
+	cut    int // keys left out
+}
+
+type block struct {
+	key  []byte
+	text string
+}
+
+// New returns a printer.
+func New(o Options) *Printer {
+	if o.Zone == nil {
+		o.Zone = time.Local
+	}
+	return &Printer{o: o}
+}
+
+// parts are the attributes of an event that have a place of their own on the line.
+type parts struct {
+	at      time.Time
+	level   slog.Level
+	message string
+	source  string // file:line
+
+	timed, leveled, said bool
+}
+
+// Append appends the event and a newline to dst.
+func (p *Printer) Append(dst []byte, e event.Event) []byte {
+	p.dst, p.blocks, p.shown, p.cut = dst, p.blocks[:0], 0, 0
+	start := len(dst)
+	var has parts
+	rest := make([]slog.Attr, 0, 16)
+	for a := range e.All() {
+		isTime, isLevel, isMessage := place(a)
+		one := event.New(a)
+		switch {
+		case isTime && !has.timed:
+			has.at, has.timed = one.Time()
+		case isLevel && !has.leveled:
+			has.level, has.leveled = one.Level()
+		case isMessage && !has.said:
+			has.message, has.said = one.Message()
+		case has.source == "" && a.Key == slog.SourceKey && shortSource(a.Value) != "":
+			has.source = shortSource(a.Value)
+		default:
+			rest = append(rest, a)
+		}
+	}
+	if has.timed {
+		p.clock(has.at)
+	}
+	if has.leveled {
+		p.level(has.level)
+	}
+	if has.said {
+		p.message(has.message, has.leveled && has.level >= slog.LevelError, len(rest) > 0 || has.source != "")
+	}
+	var path []byte
+	for _, a := range rest {
+		p.attr(path, a)
+	}
+	if p.cut > 0 {
+		p.space(1)
+		p.style(dim, "…+"+strconv.Itoa(p.cut)+" keys")
+	}
+	if has.source != "" {
+		p.space(2)
+		p.begin(dim)
+		p.text(has.source, false)
+		p.end()
+	}
+	if len(p.dst) == start {
+		p.style(dim, "{}")
+	}
+	p.dst = append(trimRight(p.dst, start), '\n')
+	for _, b := range p.blocks {
+		p.block(b)
+	}
+	dst, p.dst = p.dst, nil
+	return dst
+}
+
+// space separates what follows from what stands on the line already.
+func (p *Printer) space(n int) {
+	if len(p.dst) == 0 || p.dst[len(p.dst)-1] == '\n' {
+		return
+	}
+	for range n {
+		p.dst = append(p.dst, ' ')
+	}
+}
+
+func trimRight(b []byte, start int) []byte {
+	for len(b) > start && b[len(b)-1] == ' ' {
+		b = b[:len(b)-1]
+	}
+	return b
+}
+
+func (p *Printer) level(l slog.Level) {
+	p.space(1)
+	name := l.String()
+	if l < slog.LevelDebug {
+		name = offset("TRACE", l-(slog.LevelDebug-4))
+	}
+	p.style(levelColor(l), name)
+	for n := len(name); n < levelWidth; n++ {
+		p.dst = append(p.dst, ' ')
+	}
+}
+
+func offset(name string, d slog.Level) string {
+	switch {
+	case d > 0:
+		return name + "+" + strconv.Itoa(int(d))
+	case d < 0:
+		return name + strconv.Itoa(int(d))
+	}
+	return name
+}
+
+func (p *Printer) message(text string, bad, more bool) {
+	p.space(1)
+	if bad {
+		p.begin(boldRed)
+	} else {
+		p.begin(bold)
+	}
+	from := len(p.dst)
+	first, lines := firstLine(text)
+	if p.o.Full && lines > 0 {
+		p.blocks = append(p.blocks, block{text: text})
+	}
+	over := 0
+	if !p.o.Full {
+		first, over = cut(first, maxMessage)
+	}
+	p.text(first, false)
+	width := utf8.RuneCount(p.dst[from:])
+	p.end()
+	p.cutMark(over, lines)
+	for n := width; more && n < messageWidth; n++ {
+		p.dst = append(p.dst, ' ')
+	}
+	if more {
+		p.dst = append(p.dst, ' ')
+	}
+}
+
+// attr sets one attribute, groups as their members with dotted keys.
+func (p *Printer) attr(path []byte, a slog.Attr) {
+	name := append(path, a.Key...)
+	v := a.Value.Resolve()
+	if v.Kind() == slog.KindGroup && len(v.Group()) > 0 {
+		for _, child := range v.Group() {
+			p.attr(append(name, '.'), child)
+		}
+		return
+	}
+	if p.shown == maxValues && !p.o.Full {
+		p.cut++
+		return
+	}
+	p.shown++
+	p.space(1)
+	p.begin(dim)
+	key := string(name)
+	if !p.o.Full {
+		if short, over := cut(key, maxKey); over > 0 {
+			key = short + "…"
+		}
+	}
+	p.text(key, false)
+	p.dst = append(p.dst, '=')
+	p.end()
+	p.value(name, v)
+}
+
+// The keys that an event's time, level and message may have; see [event.Event.Time] and its neighbours.
+var (
+	timeKeys    = []string{"time", "timestamp", "@timestamp", "ts"}
+	levelKeys   = []string{"level", "severity", "lvl", "levelname", "log.level"}
+	messageKeys = []string{"msg", "message"}
+)
+
+// place returns which of the three an attribute is, by its key and by whether its value can be one.
+func place(a slog.Attr) (isTime, isLevel, isMessage bool) {
+	switch {
+	case slices.Contains(timeKeys, a.Key):
+		_, isTime = event.New(a).Time()
+	case slices.Contains(levelKeys, a.Key):
+		_, isLevel = event.New(a).Level()
+	case slices.Contains(messageKeys, a.Key):
+		_, isMessage = event.New(a).Message()
+	}
+	return isTime, isLevel, isMessage
+}
