@@ -69,7 +69,9 @@ type BadLine struct {
 	Err    error
 }
 
-func (b BadLine) String() string { return fmt.Sprintf("line %d (offset %d): %v", b.Line, b.Offset, b.Err) }
+func (b BadLine) String() string {
+	return fmt.Sprintf("line %d (offset %d): %v", b.Line, b.Offset, b.Err)
+}
 
 func (r *Report) damaged(off, size int64, err error) {
 	r.DamageBytes += size

@@ -1,0 +1,223 @@
+package finalize
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/tracehandler/tracehandler/format"
+	"github.com/tracehandler/tracehandler/internal/vfs"
+	"github.com/tracehandler/tracehandler/naming"
+)
+
+// Mode says what OpenPartial does with a trace or partial that exists.
+type Mode uint8
+
+// The modes.
+const (
+	Append   Mode = iota // take it over and continue it behind its last whole frame or line
+	Fail                 // an *ExistsError
+	Truncate             // begin anew; an existing trace stays until Complete replaces it
+)
+
+// OpenOptions say how OpenPartial opens.
+type OpenOptions struct {
+	Format  format.Format
+	Mode    Mode
+	NoTable bool   // of a zstd file: no seek table
+	FS      vfs.FS // nil means the operating system's
+}
+
+// attempts bounds how often opening starts over because another process renamed a file in between.
+const attempts = 10
+
+// OpenPartial opens the partial of the trace at path for appending, and locks it. Missing directories are made (0700),
+// a new file gets the mode 0600 and is created exclusively, and no symbolic link is followed.
+//
+// In mode Append, a partial whose writer is gone is taken over, and a finished trace becomes a partial again; a seek table
+// is taken off, a torn tail is cut, and whole events in it are kept. Errors that a caller decides on: *LockedError,
+// *ExistsError, *FormatError.
+func OpenPartial(path string, o OpenOptions) (*Partial, error) {
+	if o.FS == nil {
+		o.FS = vfs.OS
+	}
+	c := claim{fs: o.FS, path: path, partial: path + naming.PartialSuffix}
+	dirs, err := makeDirs(o.FS, dirOf(path))
+	if err != nil {
+		return nil, err
+	}
+	var f vfs.File
+	err = errMoved
+	for i := 0; i < attempts && errors.Is(err, errMoved); i++ {
+		f, err = c.open(o.Mode)
+	}
+	if errors.Is(err, errMoved) {
+		err = &LockedError{Path: c.partial}
+	}
+	if err != nil {
+		return nil, err
+	}
+	p := &Partial{fs: o.FS, f: f, path: path, dirs: dirs, replace: o.Mode == Truncate}
+	p.report = Report{Path: c.partial, Partial: c.partial, Format: o.Format}
+	if o.Format == format.Zstd {
+		p.table = &table{off: o.NoTable}
+	}
+	if c.created {
+		p.dirs = append(p.dirs, dirOf(path))
+		return p, nil
+	}
+	if o.Mode == Truncate {
+		p.dirty = true
+		err = p.clean()
+	} else {
+		err = p.resume()
+	}
+	if err != nil {
+		return nil, errors.Join(err, p.release())
+	}
+	return p, nil
+}
+
+// claim gets hold of a partial that other processes may be creating, renaming and recovering at the same time.
+type claim struct {
+	fs            vfs.FS
+	path, partial string
+	created       bool // the partial is new
+}
+
+// errMoved says that a file was renamed, removed or created under our hands.
+var errMoved = errors.New("finalize: file moved")
+
+func (c *claim) open(m Mode) (vfs.File, error) {
+	f, err := c.lock(c.partial)
+	switch {
+	case err == nil && m == Fail:
+		return nil, errors.Join(&ExistsError{Path: c.partial}, f.Close())
+	case !errors.Is(err, fs.ErrNotExist):
+		return f, err
+	}
+	if m != Truncate {
+		f, err = c.lock(c.path)
+		switch {
+		case err == nil && m == Fail:
+			return nil, errors.Join(&ExistsError{Path: c.path}, f.Close())
+		case err == nil:
+			return c.reopen(f)
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, err
+		}
+	}
+	return c.create()
+}
+
+// lock opens and locks the file called name, and makes sure that it is still called so.
+func (c *claim) lock(name string) (vfs.File, error) {
+	f, err := c.fs.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		return nil, fmt.Errorf("finalize: %w", err)
+	}
+	if err := c.hold(f, name); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func (c *claim) hold(f vfs.File, name string) error {
+	if err := f.TryLock(); err != nil {
+		if errors.Is(err, vfs.ErrLocked) {
+			return &LockedError{Path: name}
+		}
+		return fmt.Errorf("finalize: %w", err)
+	}
+	held, err := f.Stat()
+	if err != nil {
+		return fmt.Errorf("finalize: %w", err)
+	}
+	if !held.Mode().IsRegular() {
+		return fmt.Errorf("finalize: %s is not a regular file", name)
+	}
+	named, err := c.fs.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return errMoved
+	}
+	if err != nil {
+		return fmt.Errorf("finalize: %w", err)
+	}
+	if !sameFile(held, named) {
+		return errMoved
+	}
+	return nil
+}
+
+// sameFile is os.SameFile, also for file systems of tests, whose Sys identifies the file if it is not nil.
+func sameFile(a, b fs.FileInfo) bool {
+	if os.SameFile(a, b) {
+		return true
+	}
+	return a.Sys() != nil && a.Sys() == b.Sys()
+}
+
+// reopen makes the finished trace f a partial again. The new name is made durable before anything is appended: a trace
+// under its own name never has a torn tail.
+func (c *claim) reopen(f vfs.File) (vfs.File, error) {
+	if _, err := c.fs.Lstat(c.partial); !errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.Join(errMoved, f.Close())
+	}
+	err := c.fs.Rename(c.path, c.partial)
+	if err == nil {
+		err = c.fs.SyncDir(dirOf(c.path))
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("finalize: %w", err), f.Close())
+	}
+	return f, nil
+}
+
+func (c *claim) create() (vfs.File, error) {
+	f, err := c.fs.OpenFile(c.partial, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil, errMoved
+	}
+	if err != nil {
+		return nil, fmt.Errorf("finalize: %w", err)
+	}
+	err = c.hold(f, c.partial)
+	var locked *LockedError
+	if errors.As(err, &locked) { // by a recovery that found it empty, and will remove it
+		err = errMoved
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	c.created = true
+	return f, nil
+}
+
+// makeDirs makes dir and its missing parents, and returns the directories that have got new entries.
+func makeDirs(fsys vfs.FS, dir string) ([]string, error) {
+	var dirs []string
+	for d := dir; ; {
+		_, err := fsys.Stat(d)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("finalize: %w", err)
+		}
+		parent := filepath.Dir(d)
+		if parent == d {
+			break
+		}
+		dirs = append(dirs, parent)
+		d = parent
+	}
+	if len(dirs) == 0 {
+		return nil, nil
+	}
+	if err := fsys.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("finalize: %w", err)
+	}
+	return dirs, nil
+}

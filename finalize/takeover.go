@@ -1,0 +1,230 @@
+package finalize
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"github.com/tracehandler/tracehandler/event"
+	"github.com/tracehandler/tracehandler/format"
+	"github.com/tracehandler/tracehandler/internal/frame"
+)
+
+// resume brings a partial or a trace that is there already into the state in which events can be appended: it ends at a
+// clean boundary, without a seek table, and not inside a line.
+func (p *Partial) resume() error {
+	s, err := p.takeOver(false, p.expect)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if p.report.Format == format.Plain || s.last.Size == 0 {
+		return nil
+	}
+	open := s.lines.open
+	if p.report.Format == format.Zstd { // its frames were not read
+		var l lines
+		if s.decodeZstd(&l, s.last.Offset, s.last.Size) != nil {
+			return s.r.err // a damaged frame is the reader's business
+		}
+		open = l.open
+	}
+	if !open {
+		return nil
+	}
+	enc, err := frame.NewEncoder(p.report.Format, 0)
+	if err != nil {
+		return err
+	}
+	b, err := enc.AppendFrame(nil, newline)
+	if err != nil {
+		return err
+	}
+	return p.Append(b, 1, 0, 1)
+}
+
+// takeOver reads what somebody else has written and cuts or closes its torn tail. detect looks at the first bytes and
+// knows or finds out the format. With deep everything is decoded, counted and checked; otherwise only what is needed to find
+// the end. The caller closes the scan.
+func (p *Partial) takeOver(deep bool, detect func(head []byte) error) (*scan, error) {
+	info, err := p.f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("finalize: %w", err)
+	}
+	size := info.Size()
+	redone, err := p.redo(size)
+	if err != nil {
+		return nil, err
+	}
+	if redone != nil {
+		size = redone.boundary + redone.length
+	}
+	head := make([]byte, min(size, format.HeadSize))
+	if _, err := io.ReadFull(io.NewSectionReader(p.f, 0, size), head); err != nil {
+		return nil, fmt.Errorf("finalize: read %s: %w", p.Name(), err)
+	}
+	if err := detect(head); err != nil {
+		return nil, err
+	}
+	s := &scan{r: newWindow(p.f, size), deep: deep, rep: &p.report, table: p.table}
+	if err := p.settle(s); err != nil {
+		s.close()
+		return nil, err
+	}
+	if redone != nil {
+		p.report.TornBytes += redone.torn
+		p.report.SalvagedEvents += redone.events
+	}
+	return s, nil
+}
+
+// settle scans the file and makes it end where the scan says.
+func (p *Partial) settle(s *scan) error {
+	from, err := p.start(s)
+	if err != nil {
+		return err
+	}
+	if err := s.run(from); err != nil {
+		return fmt.Errorf("finalize: read %s: %w", p.Name(), err)
+	}
+	if s.torn != nil {
+		if err := p.repair(s); err != nil {
+			return err
+		}
+	} else {
+		p.size = s.end
+		p.dirty = true // the seek table, and where the file's offset stands
+	}
+	p.report.Size = p.size
+	return p.clean()
+}
+
+// start returns the offset from which the file has to be scanned. A gzip file that is only to be appended to need not be
+// decoded from its beginning: any whole member near its end will do.
+func (p *Partial) start(s *scan) (int64, error) {
+	if s.deep || p.report.Format != format.Gzip || s.r.size <= tailSize {
+		return 0, nil
+	}
+	from := s.r.size - tailSize
+	for {
+		off, ok, err := frame.FindGzip(s.r, from, s.r.size)
+		if err != nil || !ok {
+			return 0, err
+		}
+		_, err = s.gz.member(s.r, off, s.r.size, io.Discard)
+		if s.r.err != nil {
+			return 0, fmt.Errorf("finalize: read %s: %w", p.Name(), s.r.err)
+		}
+		if err == nil {
+			return off, nil
+		}
+		from = off + 1
+	}
+}
+
+// tailSize is the number of bytes at the end of a gzip file that certainly hold a whole member of ours.
+const tailSize = 4 << 20
+
+// repair deals with the torn tail.
+func (p *Partial) repair(s *scan) error {
+	torn := s.r.size - s.end
+	p.size, p.dirty = s.end, true
+	if p.report.Format == format.Plain {
+		whole, err := wholeObject(s)
+		if err != nil {
+			return err
+		}
+		if !whole {
+			return nil
+		}
+		p.size, p.dirty = s.r.size, true
+		if err := p.clean(); err != nil {
+			return err
+		}
+		if err := p.Append(newline, 1, 1, torn+1); err != nil {
+			return err
+		}
+		p.report.TornBytes, p.report.SalvagedEvents = 0, 1
+		return nil
+	}
+	j, err := p.salvage(s)
+	if err != nil || j == nil {
+		return err
+	}
+	// The journal has replaced the torn tail by frames; go on with them.
+	s.r = newWindow(p.f, p.size)
+	s.torn = nil
+	if err := s.run(j.boundary); err != nil {
+		return fmt.Errorf("finalize: read %s: %w", p.Name(), err)
+	}
+	p.report.TornBytes, p.report.SalvagedEvents = torn, j.events
+	return nil
+}
+
+// wholeObject reports whether the torn line at the end of a plain file is a JSON object. Such a line lacks only its
+// newline: a number at the end of a line could be cut short unnoticed, an object cannot.
+func wholeObject(s *scan) (bool, error) {
+	n := s.r.size - s.end
+	if n > maxLine {
+		return false, nil
+	}
+	line := make([]byte, n)
+	if _, err := s.r.ReadAt(line, s.end); err != nil {
+		return false, fmt.Errorf("finalize: %w", err)
+	}
+	line = bytes.TrimRight(line, " \t\r")
+	if len(line) == 0 || line[len(line)-1] != '}' {
+		return false, nil
+	}
+	_, err := event.Parse(line)
+	return err == nil, nil
+}
+
+// expect makes sure that the file holds the format that was asked for, or nothing yet.
+func (p *Partial) expect(head []byte) error {
+	want := p.report.Format
+	m := format.Detect(head)
+	if f, ok := ofMagic(m); ok && f == want || tornHead(head, want) {
+		return nil
+	}
+	return &FormatError{Path: p.Name(), Want: want, Have: m}
+}
+
+// learn takes the format that the file holds.
+func (p *Partial) learn(head []byte) error {
+	m := format.Detect(head)
+	f, ok := ofMagic(m)
+	if !ok {
+		return &UnsupportedError{Path: p.Name(), Have: m}
+	}
+	p.report.Format = f
+	if f == format.Zstd {
+		p.table = &table{}
+	}
+	return nil
+}
+
+func ofMagic(m format.Magic) (format.Format, bool) {
+	switch m {
+	case format.Text:
+		return format.Plain, true
+	case format.GzipMagic:
+		return format.Gzip, true
+	case format.ZstdMagic:
+		return format.Zstd, true
+	}
+	return 0, false
+}
+
+// tornHead reports whether head, all of a file or its first HeadSize bytes, may be the torn beginning of a file of the
+// format: part of a magic number, or zeros that were never filled.
+func tornHead(head []byte, f format.Format) bool {
+	magic := []byte{0x1f, 0x8b}
+	if f == format.Zstd {
+		magic = []byte{0x28, 0xb5, 0x2f, 0xfd}
+	}
+	if len(head) < len(magic) && bytes.HasPrefix(magic, head) {
+		return true
+	}
+	return len(bytes.Trim(head, "\x00")) == 0
+}
