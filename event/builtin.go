@@ -1,6 +1,7 @@
 package event
 
 import (
+	"bytes"
 	"log/slog"
 	"math"
 	"strconv"
@@ -20,8 +21,12 @@ var (
 // is a time: RFC 3339, the same with a space for the T or without a zone (UTC), or a number since 1970 in seconds,
 // milliseconds, microseconds or nanoseconds, whichever lies between the years 1973 and 5138.
 func (e Event) Time() (t time.Time, ok bool) {
-	e.find(timeKeys, func(v slog.Value) bool {
-		t, ok = timeOf(v)
+	e.find(timeKeys, func(text []byte, v slog.Value) bool {
+		if text == nil {
+			t, ok = timeOf(v)
+		} else if ok = plain(text) && t.UnmarshalText(text[1:len(text)-1]) == nil; !ok {
+			t, ok = timeOf(decodeValue(text))
+		}
 		return ok
 	})
 	return t, ok
@@ -32,8 +37,21 @@ func (e Event) Time() (t time.Time, ok bool) {
 // warning; err; critical, panic, alert, emergency and fatal ERROR+4), or a number: 10 to 60 in tens are Bunyan's and
 // Pino's levels, others log/slog's.
 func (e Event) Level() (l slog.Level, ok bool) {
-	e.find(levelKeys, func(v slog.Value) bool {
-		l, ok = levelOf(v)
+	e.find(levelKeys, func(text []byte, v slog.Value) bool {
+		switch string(text) {
+		case `"INFO"`:
+			l, ok = slog.LevelInfo, true
+		case `"DEBUG"`:
+			l, ok = slog.LevelDebug, true
+		case `"WARN"`:
+			l, ok = slog.LevelWarn, true
+		case `"ERROR"`:
+			l, ok = slog.LevelError, true
+		case "":
+			l, ok = levelOf(v)
+		default:
+			l, ok = levelOf(decodeValue(text))
+		}
 		return ok
 	})
 	return l, ok
@@ -41,7 +59,10 @@ func (e Event) Level() (l slog.Level, ok bool) {
 
 // Message returns the event's message: the first of the keys msg and message whose value is a string.
 func (e Event) Message() (s string, ok bool) {
-	e.find(messageKeys, func(v slog.Value) bool {
+	e.find(messageKeys, func(text []byte, v slog.Value) bool {
+		if text != nil {
+			v = decodeValue(text)
+		}
 		if ok = v.Kind() == slog.KindString; ok {
 			s = v.String()
 		}
@@ -50,11 +71,12 @@ func (e Event) Message() (s string, ok bool) {
 	return s, ok
 }
 
-// find calls use with the values whose key is one of keys, until use returns true.
-func (e Event) find(keys []string, use func(slog.Value) bool) {
+// find calls use with the values whose key is one of keys, until use returns true: with the value's text if the event is a
+// line, otherwise with the value and no text.
+func (e Event) find(keys []string, use func(text []byte, v slog.Value) bool) {
 	for _, a := range e.attrs {
 		for _, k := range keys {
-			if a.Key == k && use(resolve(a.Value)) {
+			if a.Key == k && use(nil, resolve(a.Value)) {
 				return
 			}
 		}
@@ -73,12 +95,15 @@ func (e Event) find(keys []string, use func(slog.Value) bool) {
 		case !wanted:
 			ok = c.skip()
 		default:
-			if value, ok = c.value(); ok && use(decodeValue(value)) {
+			if value, ok = c.value(); ok && use(value, slog.Value{}) {
 				return
 			}
 		}
 	}
 }
+
+// plain reports whether text is a string without escapes.
+func plain(text []byte) bool { return text[0] == '"' && bytes.IndexByte(text, '\\') < 0 }
 
 func timeOf(v slog.Value) (time.Time, bool) {
 	switch v.Kind() {
@@ -148,16 +173,6 @@ func levelOf(v slog.Value) (slog.Level, bool) {
 }
 
 func parseLevel(s string) (slog.Level, bool) {
-	switch s { // the usual ones do not need a copy in the other case
-	case "INFO":
-		return slog.LevelInfo, true
-	case "DEBUG":
-		return slog.LevelDebug, true
-	case "WARN":
-		return slog.LevelWarn, true
-	case "ERROR":
-		return slog.LevelError, true
-	}
 	name, offset := s, ""
 	if i := strings.IndexAny(s, "+-"); i > 0 {
 		name, offset = s[:i], s[i:]

@@ -131,38 +131,35 @@ func (d *decoder) text(i, j int) string {
 func (d *decoder) unquote(i, j int) string {
 	s := d.text(i, j)
 	n := strings.IndexByte(s, '\\')
-	if n < 0 {
-		if utf8.ValidString(s) {
-			return s
-		}
-		n = 0
+	if n < 0 && utf8.ValidString(s) {
+		return s
 	}
 	out := make([]byte, 0, len(s))
-	for n < len(s) {
-		out = append(out, s[:n]...)
-		s = s[n:]
-		for n = 0; n < len(s) && s[n] != '\\'; n++ {
-			if s[n] >= utf8.RuneSelf {
-				if r, size := utf8.DecodeRuneInString(s[n:]); r == utf8.RuneError && size == 1 {
-					break
-				}
-			}
+	for {
+		if n < 0 {
+			return string(appendValid(out, s))
 		}
-		if n > 0 || s == "" {
-			continue
-		}
+		out = appendValid(out, s[:n])
 		var size int
-		out, size = appendUnescaped(out, s)
-		s = s[size:]
+		out, size = appendUnescaped(out, s[n:])
+		s = s[n+size:]
+		n = strings.IndexByte(s, '\\')
 	}
-	return string(out)
 }
 
-// appendUnescaped appends the character that s starts with: an escape or a byte that is not UTF-8.
-func appendUnescaped(dst []byte, s string) ([]byte, int) {
-	if s[0] != '\\' {
-		return utf8.AppendRune(dst, utf8.RuneError), 1
+// appendValid appends s with U+FFFD for each byte that is not UTF-8.
+func appendValid(dst []byte, s string) []byte {
+	if utf8.ValidString(s) {
+		return append(dst, s...)
 	}
+	for _, r := range s {
+		dst = utf8.AppendRune(dst, r)
+	}
+	return dst
+}
+
+// appendUnescaped appends the character whose escape s starts with, and returns the length of the escape.
+func appendUnescaped(dst []byte, s string) ([]byte, int) {
 	switch c := s[1]; c {
 	case 'b':
 		return append(dst, '\b'), 2

@@ -14,8 +14,7 @@ func stringEnd(b []byte, i int) int {
 	for {
 		for ; i+8 <= len(b); i += 8 {
 			x := binary.LittleEndian.Uint64(b[i:])
-			q, s := x^'"'*ones, x^'\\'*ones
-			if m := ((q-ones)&^q | (s-ones)&^s) & highs; m != 0 {
+			if m := ((x ^ '"'*ones - ones) | (x ^ '\\'*ones - ones)) &^ x & highs; m != 0 {
 				i += bits.TrailingZeros64(m) >> 3
 				break
 			}
@@ -39,9 +38,10 @@ func strictStringEnd(b []byte, i int) int {
 	for {
 		for ; i+8 <= len(b); i += 8 {
 			x := binary.LittleEndian.Uint64(b[i:])
-			q, s := x^'"'*ones, x^'\\'*ones
-			if m := ((q-ones)&^q | (s-ones)&^s | (x-' '*ones)&^x) & highs; m != 0 {
-				i += bits.TrailingZeros64(m) >> 3
+			if m := ((x ^ '"'*ones - ones) | (x ^ '\\'*ones - ones) | (x - ' '*ones)) &^ x & highs; m != 0 {
+				if i += bits.TrailingZeros64(m) >> 3; b[i] == '"' {
+					return i + 1
+				}
 				break
 			}
 		}
@@ -51,24 +51,20 @@ func strictStringEnd(b []byte, i int) int {
 		if i >= len(b) {
 			return ^len(b)
 		}
-		switch b[i] {
-		case '"':
+		if b[i] == '"' {
 			return i + 1
-		case '\\':
-			n := escapeLen(b[i:])
-			if n == 0 {
-				return ^i
-			}
-			i += n
-		default:
+		}
+		n := escapeLen(b[i:])
+		if n == 0 {
 			return ^i
 		}
+		i += n
 	}
 }
 
-// escapeLen returns the length of the escape that b starts with, 0 if there is no such escape.
+// escapeLen returns the length of the escape that b starts with, 0 if it starts with none.
 func escapeLen(b []byte) int {
-	if len(b) < 2 {
+	if len(b) < 2 || b[0] != '\\' {
 		return 0
 	}
 	switch b[1] {
@@ -167,8 +163,7 @@ func nestedEnd(b []byte, i int) int {
 		for ; i+8 <= len(b); i += 8 {
 			x := binary.LittleEndian.Uint64(b[i:])
 			y := x | 0x20*ones // [ and ] become { and }
-			q, o, c := x^'"'*ones, y^'{'*ones, y^'}'*ones
-			if m := ((q-ones)&^q | (o-ones)&^o | (c-ones)&^c) & highs; m != 0 {
+			if m := ((x ^ '"'*ones - ones) | (y ^ '{'*ones - ones) | (y ^ '}'*ones - ones)) &^ x & highs; m != 0 {
 				i += bits.TrailingZeros64(m) >> 3
 				break
 			}
