@@ -174,6 +174,22 @@ type expected struct {
 		Min   us     `json:"min_us"`
 		Max   us     `json:"max_us"`
 	} `json:"kernels_by_name"`
+	Categories struct {
+		ByLauncher []struct {
+			Category  string `json:"category"`
+			Launchers int    `json:"launchers"`
+			Total     us     `json:"total_us"`
+		} `json:"tracelens_by_launcher"`
+	} `json:"categories"`
+	Reference struct {
+		TraceLens struct {
+			Differing []string `json:"ops_differing_from_launchers_enclosing_op"`
+			Ops       []struct {
+				Name       string   `json:"name"`
+				Categories []string `json:"categories"`
+			} `json:"ops_summary"`
+		} `json:"tracelens_generate_perf_report_pytorch"`
+	} `json:"reference"`
 	Fallback struct {
 		Rows []struct {
 			Name  string  `json:"name"`
@@ -250,6 +266,7 @@ func TestVectors(t *testing.T) {
 			checkTimeline(t, &e, tr, l)
 			checkExternalID(t, &e, tr, l)
 			checkLaunchers(t, &e, tr, l)
+			checkCategories(t, &e, tr, l)
 			checkFallback(t, &e, tr)
 		})
 	}
@@ -445,6 +462,31 @@ func checkLaunchers(t *testing.T, e *expected, tr *kineto.Trace, l *link.Links) 
 		}) {
 			t.Errorf("collective row missing: %+v of %+v", w, comms)
 		}
+	}
+}
+
+func checkCategories(t *testing.T, e *expected, tr *kineto.Trace, l *link.Links) {
+	for _, r := range tables.Launchers(tr, l, tables.ByName, tables.LauncherOptions{}) {
+		for _, w := range e.Reference.TraceLens.Ops {
+			if w.Name == r.Name && len(w.Categories) == 1 && category.Launcher(r.Name, tr.String(tr.GPU[r.Example].Name)) != w.Categories[0] {
+				t.Errorf("launcher %s: %s, want %v", r.Name, category.Launcher(r.Name, tr.String(tr.GPU[r.Example].Name)), w.Categories)
+			}
+		}
+	}
+	var total, others int64
+	for _, r := range tables.Kernels(tr, nil) {
+		op := ""
+		if a := l.Any[r.Example]; a >= 0 {
+			op = tr.String(tr.Ops[a].Name)
+		}
+		total += r.Total
+		if category.Of(r.Name, op) == category.Others {
+			others += r.Total
+			t.Logf("unclassified: %d ns %.100s by %s", r.Total, r.Name, op)
+		}
+	}
+	if others*10 >= total && total > 0 {
+		t.Errorf("%d of %d ns are unclassified", others, total)
 	}
 }
 
