@@ -33,7 +33,7 @@ func (b *Buffer) Reset() { b.B = b.B[:0] }
 
 // Free gives the buffer back. The caller must use neither it nor its output afterwards.
 func (b *Buffer) Free() {
-	if cap(b.B) > maxPooled {
+	if cap(b.B) > maxPooled || cap(b.keys) > maxPooled/16 { // 16 bytes a key
 		return
 	}
 	b.Reset()

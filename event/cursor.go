@@ -29,7 +29,7 @@ func (c *cursor) next() (key []byte, ok bool) {
 		return nil, false
 	}
 	first := i + 1
-	if i = stringEnd(b, first); i > len(b) {
+	if i = strictStringEnd(b, first); i < 0 { // strict, so that the key can be decoded
 		return nil, false
 	}
 	key = b[first : i-1]
