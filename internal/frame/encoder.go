@@ -61,8 +61,8 @@ func (e *LevelError) Error() string {
 // (smallest); 2, 3 and 4 are the encoder's "default", "better" and "best". On traces full of random ids, higher zstd
 // levels cost 2 to 20 times the time and save little. Plain frames are the bytes of the block.
 //
-// After the first blocks, AppendFrame allocates nothing but what dst needs to grow. Memory held, measured for blocks of
-// BlockSize: zstd about 0.6 MiB at level 1, more at higher levels; gzip about 0.8 MiB.
+// After the first blocks, AppendFrame allocates nothing but what dst needs to grow. An encoder holds, measured with
+// blocks of BlockSize: zstd 0.8, 1.9, 4.8 and 35 MiB at levels 1 to 4; gzip 0.8 to 1.4 MiB.
 func NewEncoder(f format.Format, level int) (Encoder, error) {
 	switch f {
 	case format.Plain:

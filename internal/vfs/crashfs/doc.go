@@ -1,2 +1,0 @@
-// Package crashfs is a file system for tests.
-package crashfs

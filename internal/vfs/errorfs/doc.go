@@ -1,2 +1,0 @@
-// Package errorfs is a file system for tests.
-package errorfs
