@@ -268,12 +268,13 @@ func pathError(op, name string, err error) error {
 	return &fs.PathError{Op: op, Path: name, Err: err}
 }
 
-// stat is the fs.FileInfo of this package.
+// stat is the fs.FileInfo of this package. Its Sys is comparable and stands for the file itself, whatever its name.
 type stat struct {
 	name  string
 	size  int64
 	mode  fs.FileMode
 	mtime time.Time
+	node  node
 }
 
 func (s stat) Name() string       { return s.name }
@@ -281,8 +282,8 @@ func (s stat) Size() int64        { return s.size }
 func (s stat) Mode() fs.FileMode  { return s.mode }
 func (s stat) ModTime() time.Time { return s.mtime }
 func (s stat) IsDir() bool        { return s.mode.IsDir() }
-func (s stat) Sys() any           { return nil }
+func (s stat) Sys() any           { return s.node }
 
 func (d *dir) info(name string) fs.FileInfo {
-	return stat{name: name, mode: d.mode, mtime: d.mtime}
+	return stat{name: name, mode: d.mode, mtime: d.mtime, node: d}
 }

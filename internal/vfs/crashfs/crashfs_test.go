@@ -49,14 +49,17 @@ func tree(t testing.TB, fsys *crashfs.FS, dir string) string {
 	for _, e := range entries {
 		name := strings.TrimLeft(dir+"/"+e.Name(), "/")
 		if e.IsDir() {
-			out = append(out, name+"/", tree(t, fsys, name))
+			out = append(out, name+"/")
+			if sub := tree(t, fsys, name); sub != "" {
+				out = append(out, sub)
+			}
 			continue
 		}
 		b, err := io.ReadAll(open(t, fsys, name, os.O_RDONLY))
 		must(t, err)
 		out = append(out, fmt.Sprintf("%s=%s", name, b))
 	}
-	return strings.TrimSpace(strings.Join(out, " "))
+	return strings.Join(out, " ")
 }
 
 // TestCrash: each step says what a crash that loses all and one that loses nothing leave after it.
@@ -190,6 +193,23 @@ func TestFailedSync(t *testing.T) {
 	}
 	if got := tree(t, fsys.CrashClone(crashfs.LoseNone, nil), "/"); got != "a=one\x00\x00\x00six" {
 		t.Errorf("the disk has %q", got)
+	}
+}
+
+// TestSys: Sys tells whether two names, or a name and an open file, are the same file.
+func TestSys(t *testing.T) {
+	fsys := crashfs.New()
+	f := open(t, fsys, "a", os.O_CREATE|os.O_RDWR)
+	before, err := f.Stat()
+	must(t, err)
+	must(t, fsys.Rename("a", "b"))
+	open(t, fsys, "a", os.O_CREATE|os.O_RDWR)
+	a, err := fsys.Stat("a")
+	must(t, err)
+	b, err := fsys.Stat("b")
+	must(t, err)
+	if b.Sys() != before.Sys() || a.Sys() == before.Sys() {
+		t.Errorf("a is %v, b is %v, the file is %v", a.Sys(), b.Sys(), before.Sys())
 	}
 }
 

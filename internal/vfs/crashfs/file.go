@@ -52,7 +52,7 @@ func (ch change) apply(b []byte) []byte {
 }
 
 func (c *content) info(name string) fs.FileInfo {
-	return stat{name: name, size: int64(len(c.data)), mode: c.mode, mtime: c.mtime}
+	return stat{name: name, size: int64(len(c.data)), mode: c.mode, mtime: c.mtime, node: c}
 }
 
 // OpenFile implements vfs.FS.
