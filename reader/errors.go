@@ -34,7 +34,8 @@ type DamageError struct {
 	Path     string
 	Offset   int64  // of the first byte skipped, in the file as it is stored
 	Skipped  int64  // bytes skipped, as stored
-	Line     int64  // number of the last line delivered before the damage
+	Cut      int64  // bytes of text before Offset that begin a line which the damage tore off; not delivered
+	Line     int64  // number of the last line before the damage
 	Expected string // what should have been at Offset
 	Err      error  // the cause; may be nil
 }
@@ -56,7 +57,7 @@ type TornError struct {
 	Path     string
 	Offset   int64  // where the incomplete member, frame or line begins, in the file as it is stored
 	Skipped  int64  // bytes from there to the end that are in no line delivered (of a frame: all its bytes)
-	Line     int64  // number of the last line delivered
+	Line     int64  // number of the last whole line
 	Expected string // what is incomplete
 	Err      error  // the cause; may be nil
 }
@@ -90,5 +91,3 @@ func IsReport(err error) bool {
 	var t *TornError
 	return errors.As(err, &l) || errors.As(err, &d) || errors.As(err, &t)
 }
-
-var errNotBuilt = errors.New("reader: not built yet")

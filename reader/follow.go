@@ -17,5 +17,5 @@ type FollowOptions struct {
 
 // Follow reads the trace at path as it grows.
 func Follow(ctx context.Context, path string, o *FollowOptions) iter.Seq2[event.Event, error] {
-	return func(yield func(event.Event, error) bool) { yield(event.Event{}, errNotBuilt) }
+	return func(yield func(event.Event, error) bool) { yield(event.Event{}, errClosed) }
 }

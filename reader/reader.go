@@ -1,15 +1,34 @@
 package reader
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"iter"
+	"os"
+	"slices"
 
 	"github.com/tracehandler/tracehandler/event"
 	"github.com/tracehandler/tracehandler/format"
+	"github.com/tracehandler/tracehandler/internal/vfs"
 )
 
 // Reader reads one trace. It is not safe for concurrent use.
-type Reader struct{}
+//
+// An iteration that is broken off can be taken up by another one, also of another method: it begins where the last one
+// ended, except that blank and bad lines which stood before the next event are gone.
+type Reader struct {
+	path   string
+	o      Options
+	src    source
+	layers []format.Magic
+	outer  []fetcher // of the layers around the last
+	file   io.Closer // nil if it is not ours
+	final  error     // what ended the reading, once something did
+	first  error     // the first error that is not a LineError
+	rec    record
+	counts Stats // what Stats returns after Close
+}
 
 // Kind says what a trace holds once its compression is taken away.
 type Kind uint8
@@ -20,61 +39,244 @@ const (
 	PrefixedLines             // one JSON object per line, behind text such as a time stamp
 )
 
-// Open opens the file at path.
-func Open(path string, o *Options) (*Reader, error) { return nil, errNotBuilt }
+// String returns what a person would call it.
+func (k Kind) String() string {
+	switch k {
+	case JSONLines:
+		return "JSON lines"
+	case PrefixedLines:
+		return "JSON lines with prefixes"
+	}
+	return fmt.Sprintf("kind(%d)", uint8(k))
+}
 
-// New reads a trace from r.
-func New(r io.Reader, o *Options) (*Reader, error) { return nil, errNotBuilt }
+// Open opens the file at path and reads as much of it as it takes to know what it is. The caller closes the Reader.
+// A file of a kind that cannot be read is an *UnsupportedError. Damage and an empty file are not errors of Open.
+func Open(path string, o *Options) (*Reader, error) {
+	f, err := vfs.OS.OpenFile(path, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, fmt.Errorf("reader: %w", err)
+	}
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		f.Close()
+		return nil, fmt.Errorf("reader: %s: is a directory", path)
+	}
+	r, err := open(f, path, o, false)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	r.file = f
+	return r, nil
+}
 
-// Close ends the reading and closes the file if Open opened it.
-func (r *Reader) Close() error { return nil }
+// New reads a trace from src, which may be anything: standard input, a file that is open already and is read from where
+// it stands, bytes in memory. It waits until src has the first bytes. Close does not close src.
+func New(src io.Reader, o *Options) (*Reader, error) {
+	name := "stream"
+	if f, ok := src.(interface{ Name() string }); ok {
+		name = f.Name()
+	}
+	return open(src, name, o, false)
+}
 
-// Kind returns what the trace holds.
-func (r *Reader) Kind() Kind { return JSONLines }
+// open detects the layers of src, outermost first, and makes a Reader of the innermost.
+func open(src io.Reader, name string, opts *Options, live bool) (*Reader, error) {
+	o, err := opts.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if o.Name != "" {
+		name = o.Name
+	}
+	r := &Reader{path: name, o: o}
+	if err := r.detect(newInput(name, src), live); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// Close ends the reading and closes the file if Open opened it. It is idempotent.
+func (r *Reader) Close() error {
+	var err error
+	if r.src != nil {
+		r.counts = r.src.stats()
+		err = r.src.close()
+		r.src = nil
+	}
+	for _, f := range r.outer {
+		f.close()
+	}
+	r.outer = nil
+	if r.file != nil {
+		err = errors.Join(err, r.file.Close())
+		r.file = nil
+	}
+	r.final = errClosed
+	if err != nil {
+		return fmt.Errorf("reader: %s: %w", r.path, err)
+	}
+	return nil
+}
+
+var errClosed = errors.New("reader: closed")
+
+// Kind returns what the trace holds, as far as its first lines tell.
+func (r *Reader) Kind() Kind {
+	if r.src == nil {
+		return JSONLines
+	}
+	return r.src.kind()
+}
 
 // Compression returns the layers of compression, outermost first; empty for plain text.
-func (r *Reader) Compression() []format.Magic { return nil }
+func (r *Reader) Compression() []format.Magic { return slices.Clone(r.layers) }
 
-// Line is one line of a trace. Its slices are valid until the next step of the iteration.
+// Path returns the name that stands for the file in errors.
+func (r *Reader) Path() string { return r.path }
+
+// Line is one line of a trace. Its slices are valid until the next step of the iteration, and nobody may change them.
 type Line struct {
 	Number int64  // from 1
-	Offset int64  // of the line's first byte in the uncompressed text
+	Offset int64  // of the line's first byte in the uncompressed text, without what damage took
 	Raw    []byte // the whole line without its line end
 	Prefix []byte // what stands before the JSON text, in a trace of PrefixedLines
 	Text   []byte // the rest
-	Open   bool   // the text ends without a line end
+	Open   bool   // the text ends with this line and without a line end
 }
 
-// Lines iterates over the lines.
+// Lines iterates over the lines, whatever they hold; blank ones are lines too. An error stands alone, with a zero Line: a
+// *LineError for a line that is too long, a *DamageError or *TornError for bytes that are in no line. Anything else is a
+// failure to read and the last pair.
 func (r *Reader) Lines() iter.Seq2[Line, error] {
-	return func(yield func(Line, error) bool) { yield(Line{}, errNotBuilt) }
+	return func(yield func(Line, error) bool) {
+		if !r.begin(false, r.o.Parallel) {
+			yield(Line{}, r.final)
+			return
+		}
+		defer r.end()
+		for {
+			err := r.next()
+			if err == io.EOF {
+				return
+			}
+			if err != nil {
+				if !yield(Line{}, err) || r.final != nil {
+					return
+				}
+				continue
+			}
+			if !yield(r.rec.line, nil) {
+				return
+			}
+		}
+	}
 }
 
-// Events iterates over the events.
+// Events iterates over the events; blank lines are passed over. An error stands alone, with a zero Event, and is a
+// report of what is not delivered (*LineError, *DamageError, *TornError), with one exception: a line that is an event but
+// for bytes that are not UTF-8 is reported and then delivered; they decode as U+FFFD, and Line keeps them. Anything else
+// than a report is a failure to read and the last pair.
+//
+// An event is valid until the next step of the iteration; Clone keeps it.
 func (r *Reader) Events() iter.Seq2[event.Event, error] {
-	return func(yield func(event.Event, error) bool) { yield(event.Event{}, errNotBuilt) }
+	return func(yield func(event.Event, error) bool) {
+		if !r.begin(true, r.o.Parallel) {
+			yield(event.Event{}, r.final)
+			return
+		}
+		defer r.end()
+		for {
+			err := r.next()
+			if err == io.EOF {
+				return
+			}
+			if err != nil {
+				if !yield(event.Event{}, err) || r.final != nil {
+					return
+				}
+				continue
+			}
+			if !yield(r.rec.ev, nil) {
+				return
+			}
+		}
+	}
 }
 
-// Enumerate iterates over the good events with their index.
+// Enumerate iterates over the good events with their index from 0, as tritonparse's enumerate_json does: everything else
+// is passed over. Afterwards, Err and Stats tell whether there was anything else.
 func (r *Reader) Enumerate() iter.Seq2[int, event.Event] {
-	return func(yield func(int, event.Event) bool) {}
+	return func(yield func(int, event.Event) bool) {
+		i := 0
+		for e, err := range r.Events() {
+			if err != nil {
+				continue
+			}
+			if !yield(i, e) {
+				return
+			}
+			i++
+		}
+	}
 }
 
-// Err returns the first error met that is not a LineError.
-func (r *Reader) Err() error { return nil }
+// Err returns the first error met that is not a LineError: damage, a torn end, a failure to read. It is nil as long as
+// everything but single lines could be read.
+func (r *Reader) Err() error { return r.first }
 
-// Stats counts what a Reader has delivered and skipped.
+// Stats counts what a Reader has delivered and passed over.
 type Stats struct {
 	Lines   int64 // lines seen, bad and blank ones included
 	Events  int64 // events delivered
-	Bad     int64 // lines that are no event
-	Blank   int64 // lines of white space
-	Text    int64 // uncompressed bytes
-	Stored  int64 // bytes read from the file
-	Frames  int64 // whole members and frames
+	Bad     int64 // lines that are not an event as they stand
+	Blank   int64 // lines of nothing but white space
+	Text    int64 // bytes of uncompressed text
+	Stored  int64 // bytes read from the file, look-ahead included
+	Frames  int64 // whole gzip members or zstd frames
 	Damage  int64 // stretches reported as DamageError or TornError
-	Skipped int64 // bytes in them
+	Skipped int64 // bytes in them, as stored
 }
 
-// Stats returns the counts so far.
-func (r *Reader) Stats() Stats { return Stats{} }
+// Stats returns the counts so far. Events, Bad and Blank count what Events looked at; Lines does not look.
+func (r *Reader) Stats() Stats {
+	if r.src == nil {
+		return r.counts
+	}
+	return r.src.stats()
+}
+
+// begin prepares an iteration. It reports false if the reading has ended with an error.
+func (r *Reader) begin(events bool, workers int) bool {
+	if r.final != nil && r.final != io.EOF {
+		return false
+	}
+	r.src.begin(events, workers)
+	return true
+}
+
+func (r *Reader) end() {
+	if r.src != nil {
+		r.src.end()
+	}
+}
+
+// next moves r.rec on and keeps account of errors.
+func (r *Reader) next() error {
+	if r.final != nil {
+		return r.final
+	}
+	err := r.src.next(&r.rec)
+	if err == nil {
+		return nil
+	}
+	report := IsReport(err)
+	if _, line := err.(*LineError); !line && err != io.EOF && r.first == nil {
+		r.first = err
+	}
+	if !report || r.o.OnBad == Stop {
+		r.final = err
+	}
+	return err
+}
