@@ -1,0 +1,198 @@
+package ir
+
+import (
+	"encoding/binary"
+	"unicode/utf8"
+	"unsafe"
+
+	"github.com/tracehandler/tracehandler/clp/encoding"
+)
+
+// Builder lays out one key-value event: auto-generated keys first, then, behind User, the user-generated ones. Objects
+// are opened and closed like brackets. A Builder belongs to one goroutine, but to no stream: an event is laid out
+// without the stream's lock, and only Encoder.Append, which is short, needs it.
+//
+// The zero Builder builds four-byte events. Errors (a Close without an Open, User twice) are kept and come out of
+// Append. Names and strings that are not valid UTF-8 get U+FFFD for the bytes that are not, since readers show
+// garbage otherwise; set AnyBytes to keep them.
+type Builder struct {
+	Width    Width
+	AnyBytes bool
+
+	// The event in two parts: its shape, which is the same for all events from one place in a program, and values. The
+	// encoder looks the shape up as a whole.
+	shape  []byte // see op
+	values []byte // auto-generated ones, then the user's, as they stand in the stream
+	auto   int    // where the user's values start; -1 before User
+	opened []int  // of each open object: where its op stands in shape
+	bad    bool
+	begun  bool // Reset was called
+	text   textEncoder
+	clean  []byte
+}
+
+// Width is the size of numbers inside encoded text. Use FourByte unless no reader in a browser will ever read it.
+type Width uint8
+
+const (
+	FourByte Width = iota
+	EightByte
+)
+
+func (w Width) encoding() encoding.Width {
+	if w == EightByte {
+		return encoding.EightByte
+	}
+	return encoding.FourByte
+}
+
+// A shape is a sequence of steps: a node type (with a uvarint length and a name) adds a pair, opObject a pair whose
+// key is an object, opOpen goes into an object, opClose out of it, opUser changes to the user's tree. Values that the
+// stream writes in different ways (short and long integers, say) have the same shape.
+const (
+	opClose  = 0x01
+	opUser   = 0x02
+	opObject = 0x03
+	opOpen   = byte(nodeObject)
+)
+
+// Reset empties b for the next event.
+func (b *Builder) Reset() {
+	b.shape, b.values, b.opened = b.shape[:0], b.values[:0], b.opened[:0]
+	b.auto, b.bad, b.begun = -1, false, true
+	b.text.width = b.Width.encoding()
+}
+
+// User ends the auto-generated keys. An event needs it only before its first user-generated key.
+func (b *Builder) User() {
+	b.begin()
+	if b.auto >= 0 || len(b.opened) > 0 {
+		b.bad = true
+		return
+	}
+	b.auto = len(b.values)
+	b.shape = append(b.shape, opUser)
+}
+
+// begin makes the zero Builder usable.
+func (b *Builder) begin() {
+	if !b.begun {
+		b.Reset()
+	}
+}
+
+func (b *Builder) step(op byte, key string) {
+	b.begin()
+	if !b.AnyBytes && !utf8.ValidString(key) {
+		b.clean = appendValid(b.clean[:0], key)
+		key = unsafe.String(unsafe.SliceData(b.clean), len(b.clean))
+	}
+	b.shape = binary.AppendUvarint(append(b.shape, op), uint64(len(key)))
+	b.shape = append(b.shape, key...)
+}
+
+// Int adds an integer.
+func (b *Builder) Int(key string, v int64) {
+	b.step(byte(nodeInt), key)
+	b.values = appendInteger(b.values, tagInt8, v)
+}
+
+// Float adds a float. NaN and infinities are carried, but readers show null.
+func (b *Builder) Float(key string, v float64) {
+	b.step(byte(nodeFloat), key)
+	b.values = appendFloat(b.values, v)
+}
+
+// Bool adds a boolean.
+func (b *Builder) Bool(key string, v bool) {
+	b.step(byte(nodeBool), key)
+	tag := byte(tagFalse)
+	if v {
+		tag = tagTrue
+	}
+	b.values = append(b.values, tag)
+}
+
+// String adds a string.
+func (b *Builder) String(key, v string) { b.StringBytes(key, bytesOf(v)) }
+
+// StringBytes adds a string; v is copied.
+func (b *Builder) StringBytes(key string, v []byte) {
+	b.step(byte(nodeString), key)
+	if !b.AnyBytes && !utf8.Valid(v) {
+		b.clean = appendValid(b.clean[:0], v)
+		v = b.clean
+	}
+	b.values = appendString(&b.text, b.values, v)
+}
+
+// Array adds an array, given as JSON text in UTF-8, which the builder does not check. (Readers parse it when they
+// show the event; clp-ffi-js shows an event with text that is not JSON as {}.)
+func (b *Builder) Array(key string, json []byte) {
+	b.step(byte(nodeArray), key)
+	b.values = appendEncoded(&b.text, b.values, json)
+}
+
+// Null adds a null.
+func (b *Builder) Null(key string) {
+	b.step(opObject, key)
+	b.values = append(b.values, tagNull)
+}
+
+// Open starts an object. The pairs up to Close are its members.
+func (b *Builder) Open(key string) {
+	b.begin()
+	b.opened = append(b.opened, len(b.shape))
+	b.step(opOpen, key)
+}
+
+// Close ends the object that was opened last. Without members it becomes an empty object.
+func (b *Builder) Close() {
+	last := len(b.opened) - 1
+	if last < 0 {
+		b.bad = true
+		return
+	}
+	at := b.opened[last]
+	b.opened = b.opened[:last]
+	if n, size := binary.Uvarint(b.shape[at+1:]); at+1+size+int(n) == len(b.shape) {
+		b.shape[at] = opObject
+		b.values = append(b.values, tagEmpty)
+		return
+	}
+	b.shape = append(b.shape, opClose)
+}
+
+// Drop takes the object that was opened last, and all in it, back.
+func (b *Builder) Drop(m Mark) {
+	b.shape, b.values, b.opened = b.shape[:m.shape], b.values[:m.values], b.opened[:m.opened]
+}
+
+// Mark is a place in an event under construction.
+type Mark struct{ shape, values, opened int }
+
+// Mark returns the current place; Drop goes back to it.
+func (b *Builder) Mark() Mark { return Mark{len(b.shape), len(b.values), len(b.opened)} }
+
+// bytesOf gives the bytes of s, to be read only.
+func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
+
+// appendValid appends text with U+FFFD in place of each byte that is not part of valid UTF-8.
+func appendValid[T encoding.Text](dst []byte, text T) []byte {
+	for _, r := range string(text) {
+		dst = utf8.AppendRune(dst, r)
+	}
+	return dst
+}
+
+// AppendTo appends the event to dst in a form of its own, which Encoder.AppendPacked takes. It is how an event travels
+// from the goroutine that logs to the one that owns the stream. The form is private to one version of this package.
+func (b *Builder) AppendTo(dst []byte) ([]byte, error) {
+	b.begin()
+	if b.bad || len(b.opened) > 0 {
+		return dst, ErrBuilder
+	}
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(b.shape)))
+	dst = append(dst, b.shape...)
+	return append(dst, b.values...), nil
+}
