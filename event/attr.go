@@ -8,9 +8,12 @@ import (
 	"strconv"
 )
 
-// MaxDepth is how many objects and arrays may be open at the same place of an event, its own object included. Encoders
-// write no deeper event and decoders read none.
-const MaxDepth = 1000
+// MaxDepth is how many objects and arrays may be open at the same place of an event, its own object included. It is the
+// limit of encoding/json.
+const MaxDepth = 10_000
+
+// MaxRecordDepth is the same for the events that encoders make of records: what is deeper is a cycle, as a rule.
+const MaxRecordDepth = 1000
 
 // ErrDepth is what a [SyntaxError] wraps that reports an event nested deeper than [MaxDepth].
 var ErrDepth = errors.New("event: nested deeper than MaxDepth")
@@ -24,8 +27,9 @@ type writer struct {
 	replace func(groups []string, a slog.Attr) slog.Attr // nil: none
 	builtin bool                                         // log/slog tells ReplaceAttr no groups within built-in attributes
 	literal bool                                         // attributes are written as they are, empty ones too
+	limit   int                                          // of depth
 	depth   int                                          // open objects and arrays; inlined groups count, too
-	deep    bool                                         // MaxDepth was met: everything returns, appendTop cleans up
+	deep    bool                                         // limit was met: everything returns, appendTop cleans up
 }
 
 // enter tells ReplaceAttr's calls which groups are open.
@@ -96,7 +100,7 @@ func (w *writer) appendGroup(dst []byte, key string, attrs []slog.Attr) []byte {
 	if len(attrs) == 0 && !w.literal {
 		return dst
 	}
-	if w.depth >= MaxDepth {
+	if w.depth >= w.limit {
 		w.deep = true
 		return dst
 	}
@@ -131,11 +135,11 @@ func (w *writer) appendGroup(dst []byte, key string, attrs []slog.Attr) []byte {
 // appendObject appends attributes as an object that is a value of its own, in an array for instance. It stays when it
 // is empty, and ReplaceAttr does not see what is in it: log/slog does not look into such values either.
 func (w *writer) appendObject(dst []byte, attrs []slog.Attr, literal bool) []byte {
-	if w.depth >= MaxDepth {
+	if w.depth >= w.limit {
 		w.deep = true
 		return dst
 	}
-	in := writer{b: w.b, literal: literal, depth: w.depth + 1}
+	in := writer{b: w.b, literal: literal, limit: w.limit, depth: w.depth + 1}
 	dst = append(dst, '{')
 	for i := 0; i < len(attrs) && !in.deep; i++ {
 		dst = in.appendAttr(dst, attrs[i])

@@ -2,6 +2,7 @@ package event
 
 import (
 	"bytes"
+	"encoding/json"
 	"log/slog"
 	"math"
 	"strconv"
@@ -20,64 +21,106 @@ var (
 // Time returns when the event happened. It looks for the first of the keys time, timestamp, @timestamp and ts whose value
 // is a time: RFC 3339, the same with a space for the T or without a zone (UTC), or a number since 1970 in seconds,
 // milliseconds, microseconds or nanoseconds, whichever lies between the years 1973 and 5138.
-func (e Event) Time() (t time.Time, ok bool) {
-	e.find(timeKeys, func(text []byte, v slog.Value) bool {
-		if text == nil {
-			t, ok = timeOf(v)
-		} else if ok = plain(text) && t.UnmarshalText(text[1:len(text)-1]) == nil; !ok {
-			t, ok = timeOf(decodeValue(text))
-		}
-		return ok
-	})
+func (e Event) Time() (time.Time, bool) {
+	t, _, ok := e.time()
 	return t, ok
+}
+
+// TimeKey returns the key of the value that Time reads.
+func (e Event) TimeKey() (string, bool) {
+	_, key, ok := e.time()
+	return key, ok
 }
 
 // Level returns the event's level. It looks for the first of the keys level, severity, lvl, levelname and log.level whose
 // value is a level: a text that [slog.Level.UnmarshalText] reads, another common name (trace is DEBUG-4; notice INFO+2;
 // warning; err; critical, panic, alert, emergency and fatal ERROR+4), or a number: 10 to 60 in tens are Bunyan's and
 // Pino's levels, others log/slog's.
-func (e Event) Level() (l slog.Level, ok bool) {
-	e.find(levelKeys, func(text []byte, v slog.Value) bool {
-		switch string(text) {
-		case `"INFO"`:
-			l, ok = slog.LevelInfo, true
-		case `"DEBUG"`:
-			l, ok = slog.LevelDebug, true
-		case `"WARN"`:
-			l, ok = slog.LevelWarn, true
-		case `"ERROR"`:
-			l, ok = slog.LevelError, true
-		case "":
-			l, ok = levelOf(v)
-		default:
-			l, ok = levelOf(decodeValue(text))
-		}
-		return ok
-	})
+func (e Event) Level() (slog.Level, bool) {
+	l, _, ok := e.level()
 	return l, ok
 }
 
+// LevelKey returns the key of the value that Level reads.
+func (e Event) LevelKey() (string, bool) {
+	_, key, ok := e.level()
+	return key, ok
+}
+
 // Message returns the event's message: the first of the keys msg and message whose value is a string.
-func (e Event) Message() (s string, ok bool) {
-	e.find(messageKeys, func(text []byte, v slog.Value) bool {
-		if text != nil {
-			v = decodeValue(text)
-		}
-		if ok = v.Kind() == slog.KindString; ok {
-			s = v.String()
-		}
-		return ok
-	})
+func (e Event) Message() (string, bool) {
+	s, _, ok := e.message()
 	return s, ok
 }
 
+// MessageKey returns the key of the value that Message reads.
+func (e Event) MessageKey() (string, bool) {
+	_, key, ok := e.message()
+	return key, ok
+}
+
+func (e Event) time() (t time.Time, key string, ok bool) {
+	key, ok = e.find(timeKeys, func(text []byte, v slog.Value) bool {
+		if text != nil && plain(text) && t.UnmarshalText(text[1:len(text)-1]) == nil {
+			return true
+		}
+		if text != nil {
+			v = decodeValue(text)
+		}
+		var ok bool
+		t, ok = timeOf(v)
+		return ok
+	})
+	return t, key, ok
+}
+
+func (e Event) level() (l slog.Level, key string, ok bool) {
+	key, ok = e.find(levelKeys, func(text []byte, v slog.Value) bool {
+		switch string(text) {
+		case `"INFO"`:
+			l = slog.LevelInfo
+			return true
+		case `"DEBUG"`:
+			l = slog.LevelDebug
+			return true
+		case `"WARN"`:
+			l = slog.LevelWarn
+			return true
+		case `"ERROR"`:
+			l = slog.LevelError
+			return true
+		}
+		if text != nil {
+			v = decodeValue(text)
+		}
+		var ok bool
+		l, ok = levelOf(v)
+		return ok
+	})
+	return l, key, ok
+}
+
+func (e Event) message() (s, key string, ok bool) {
+	key, ok = e.find(messageKeys, func(text []byte, v slog.Value) bool {
+		if text != nil {
+			v = decodeValue(text)
+		}
+		if v.Kind() != slog.KindString {
+			return false
+		}
+		s = v.String()
+		return true
+	})
+	return s, key, ok
+}
+
 // find calls use with the values whose key is one of keys, until use returns true: with the value's text if the event is a
-// line, otherwise with the value and no text.
-func (e Event) find(keys []string, use func(text []byte, v slog.Value) bool) {
+// line, otherwise with the value and no text. It returns the key of the last one.
+func (e Event) find(keys []string, use func(text []byte, v slog.Value) bool) (string, bool) {
 	for _, a := range e.attrs {
 		for _, k := range keys {
 			if a.Key == k && use(nil, resolve(a.Value)) {
-				return
+				return k, true
 			}
 		}
 	}
@@ -85,21 +128,21 @@ func (e Event) find(keys []string, use func(text []byte, v slog.Value) bool) {
 	for ok {
 		var text, value []byte
 		if text, ok = c.next(); !ok {
-			return
+			break
 		}
-		wanted := false
+		key := ""
 		for _, k := range keys {
-			wanted = wanted || keyIs(text, k)
-		}
-		switch {
-		case !wanted:
-			ok = c.skip()
-		default:
-			if value, ok = c.value(); ok && use(value, slog.Value{}) {
-				return
+			if keyIs(text, k) {
+				key = k
 			}
 		}
+		if key == "" {
+			ok = c.skip()
+		} else if value, ok = c.value(); ok && use(value, slog.Value{}) {
+			return key, true
+		}
 	}
+	return "", false
 }
 
 // plain reports whether text is a string without escapes.
@@ -114,9 +157,12 @@ func timeOf(v slog.Value) (time.Time, bool) {
 	case slog.KindInt64:
 		return sinceEpoch(v.Int64(), 0)
 	case slog.KindFloat64:
-		whole, part := math.Modf(v.Float64())
-		if math.Abs(whole) < 1<<63 {
-			return sinceEpoch(int64(whole), part)
+		return sinceEpochFloat(v.Float64())
+	case slog.KindAny:
+		if n, ok := v.Any().(json.Number); ok { // 1.7e9
+			if f, err := n.Float64(); err == nil {
+				return sinceEpochFloat(f)
+			}
 		}
 	}
 	return time.Time{}, false
@@ -144,6 +190,14 @@ func sinceEpoch(n int64, part float64) (time.Time, bool) {
 	per := int64(time.Second / unit)
 	ns := n%per*int64(unit) + int64(math.Round(part*float64(unit)))
 	return time.Unix(n/per, ns).UTC(), true
+}
+
+func sinceEpochFloat(f float64) (time.Time, bool) {
+	whole, part := math.Modf(f)
+	if math.Abs(whole) >= 1<<63 {
+		return time.Time{}, false
+	}
+	return sinceEpoch(int64(whole), part)
 }
 
 // levels are the names of levels that log/slog does not know.

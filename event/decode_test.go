@@ -251,6 +251,7 @@ func TestBuiltins(t *testing.T) {
 	}{
 		{`{"time":"2026-11-30T10:46:59.5Z","level":"INFO+2","msg":"m\n"}`, "2026-11-30T10:46:59.5Z", "INFO+2", "m\n"},
 		{`{"time":"2026-11-30T10:46:59.5+02:00","level":"WARN","msg":""}`, "2026-11-30T08:46:59.5Z", "WARN", "\"\""},
+		{`{"ts":1.7000000002500e9}`, "2023-11-14T22:13:20.25Z", "", ""},
 		{`{"level":"info","ts":1700000000.25,"message":"zap"}`, "2023-11-14T22:13:20.25Z", "INFO", "zap"},
 		{`{"level":30,"time":1700000000250,"msg":"pino"}`, "2023-11-14T22:13:20.25Z", "INFO", "pino"},
 		{`{"level":10,"time":1700000000000250}`, "2023-11-14T22:13:20.00025Z", "DEBUG-4", ""},
@@ -280,6 +281,17 @@ func TestBuiltins(t *testing.T) {
 				t.Errorf("%s: message %q, %v", c.line, got, ok)
 			}
 		}
+	}
+	for _, e := range []Event{Lazy([]byte(`{"time":1e400,"severity":"x","message":"m","ts":1,"lvl":"warn"}`)), New(slog.Int("ts", 1), slog.String("lvl", "warn"), slog.String("message", ""))} {
+		time, ok1 := e.TimeKey()
+		level, ok2 := e.LevelKey()
+		message, ok3 := e.MessageKey()
+		if !ok1 || !ok2 || !ok3 || time != "ts" || level != "lvl" || message != "message" {
+			t.Errorf("%s: keys %q, %q, %q", e.AppendJSON(nil), time, level, message)
+		}
+	}
+	if key, ok := (Event{}).TimeKey(); ok || key != "" {
+		t.Error(key)
 	}
 	e := New(slog.Time("time", when), slog.Any("level", slog.LevelWarn+1), slog.String("msg", "x"))
 	if got, ok := e.Time(); !ok || !got.Equal(when) {

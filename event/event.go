@@ -25,7 +25,7 @@ func New(attrs ...slog.Attr) Event { return Event{attrs: attrs} }
 // deeper than [MaxDepth]. It checks the whole line and keeps it: the caller must not change line while the event is used
 // (see [Event.Clone]). The error is a *[SyntaxError].
 //
-// Parse takes what [encoding/json.Valid] takes, up to MaxDepth. In particular keys may repeat, and strings may have
+// Parse takes the objects that [encoding/json.Valid] takes. In particular keys may repeat, and strings may have
 // bytes that are not UTF-8 and escaped halves of surrogate pairs, which are decoded as U+FFFD; Line keeps them.
 func Parse(line []byte) (Event, error) {
 	if err := validateObject(line); err != nil {
@@ -97,7 +97,7 @@ func (e Event) AppendJSON(dst []byte) []byte {
 	}
 	b := GetBuffer()
 	defer b.Free()
-	w := writer{b: b, literal: true, depth: 1}
+	w := writer{b: b, literal: true, limit: MaxDepth, depth: 1}
 	dst = append(dst, '{')
 	for _, a := range e.attrs {
 		dst = w.appendTop(dst, a)

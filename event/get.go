@@ -59,7 +59,7 @@ func getAttr(attrs []slog.Attr, path []string) (slog.Value, bool) {
 		// A map, a struct: what its JSON says.
 		b := GetBuffer()
 		defer b.Free()
-		w := writer{b: b, literal: true, depth: 1}
+		w := writer{b: b, literal: true, limit: MaxDepth, depth: 1}
 		b.B = w.appendAny(b.B, v.Any(), true)
 		return Lazy(b.B).Get(path[1:]...)
 	}

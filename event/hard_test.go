@@ -198,7 +198,7 @@ func TestGroups(t *testing.T) {
 	for range 3000 {
 		deep = deep.WithGroup("g")
 	}
-	if got := record(t, deep, b); strings.Count(got, "g") != MaxDepth/2 {
+	if got := record(t, deep, b); strings.Count(got, "g") != MaxRecordDepth/2 {
 		t.Errorf("%d groups", strings.Count(got, "g"))
 	}
 }

@@ -33,9 +33,9 @@ type JSON struct {
 //     written as what it means, not as {};
 //   - an element of a []any or a map[string]any cannot be encoded: "!ERROR:…" stands for that element only;
 //   - a JSON marshaler returns invalid UTF-8: it is replaced by \ufffd, as it is in strings;
-//   - a value is cyclic or nested deeper than [MaxDepth]: it is the string "!ERROR:…".
+//   - a value is cyclic or nested deeper than [MaxRecordDepth]: it is the string "!ERROR:…".
 //
-// WithGroup does nothing when MaxDepth/2 groups are open.
+// WithGroup does nothing when MaxRecordDepth/2 groups are open.
 func NewJSON(o Options) Encoder {
 	j := &JSON{replace: o.ReplaceAttr}
 	if o.AddSource {
@@ -70,7 +70,7 @@ func (j *JSON) WithAttrs(attrs []slog.Attr) Encoder {
 
 // WithGroup implements [Encoder].
 func (j *JSON) WithGroup(name string) Encoder {
-	if name == "" || len(j.groups) >= MaxDepth/2 {
+	if name == "" || len(j.groups) >= MaxRecordDepth/2 {
 		return j
 	}
 	j2 := *j
@@ -137,7 +137,7 @@ func (j *JSON) AppendRecord(b *Buffer, r slog.Record, extra []slog.Attr) {
 }
 
 func (j *JSON) writer(b *Buffer) writer {
-	return writer{b: b, replace: j.replace, depth: 1}
+	return writer{b: b, replace: j.replace, limit: MaxRecordDepth, depth: 1}
 }
 
 // openGroups opens the groups that attrs leaves closed. Nothing was written into them as long as dst has length body.

@@ -44,7 +44,7 @@ func (s *sources) add(r *slog.Record, slot uint64) *site {
 	if src := r.Source(); src != nil {
 		at.source = *src
 	}
-	w := writer{b: new(Buffer)}
+	w := writer{b: new(Buffer), limit: MaxRecordDepth}
 	at.text = w.appendAttr([]byte{'{'}, slog.Any(slog.SourceKey, &at.source))[1:]
 	s.slots[slot%uint64(len(s.slots))].Store(at)
 	return at

@@ -97,7 +97,8 @@ func validate(b []byte) (int, fault) {
 // index of a fault. The grammar is RFC 8259's. It says nothing about the encoding of strings: like encoding/json, this
 // takes bytes that are not UTF-8 and halves of surrogate pairs, which decode as U+FFFD.
 func validateValue(b []byte, i, depth int) (int, fault) {
-	var objects [(MaxDepth + 64) / 64]uint64 // a bit for each open object or array: is it an object?
+	var near [16]uint64 // most lines need no more than the first word
+	objects := near[:]  // a bit for each open object or array: is it an object?
 	base := depth
 value:
 	if i >= len(b) {
@@ -112,6 +113,9 @@ value:
 		if depth++; depth > MaxDepth {
 			return i, faultDepth
 		}
+		if depth>>6 == len(objects) {
+			objects = append(make([]uint64, 0, MaxDepth/64+1), objects...)[:MaxDepth/64+1]
+		}
 		objects[depth>>6] |= 1 << (depth & 63)
 		if i = spaceEnd(b, i+1); i < len(b) && b[i] == '}' {
 			depth--
@@ -122,6 +126,9 @@ value:
 	case '[':
 		if depth++; depth > MaxDepth {
 			return i, faultDepth
+		}
+		if depth>>6 == len(objects) {
+			objects = append(make([]uint64, 0, MaxDepth/64+1), objects...)[:MaxDepth/64+1]
 		}
 		objects[depth>>6] &^= 1 << (depth & 63)
 		if i = spaceEnd(b, i+1); i < len(b) && b[i] == ']' {

@@ -132,7 +132,7 @@ func appendArray[E any](w *writer, dst []byte, s []E, element func([]byte, E) []
 	if s == nil {
 		return append(dst, "null"...)
 	}
-	if w.depth >= MaxDepth {
+	if w.depth >= w.limit {
 		w.deep = true
 		return dst
 	}
@@ -153,7 +153,7 @@ func appendMap[E any](w *writer, dst []byte, m map[string]E, element func([]byte
 	if m == nil {
 		return append(dst, "null"...)
 	}
-	if w.depth >= MaxDepth {
+	if w.depth >= w.limit {
 		w.deep = true
 		return dst
 	}
@@ -210,7 +210,7 @@ func (w *writer) checked(dst []byte, start int) []byte {
 		dst = append(dst[:start], repaired(text)...)
 		text = dst[start:]
 	}
-	if room := MaxDepth - w.depth; len(text) > 2*room && deeper(text, room) { // a level has two brackets
+	if room := w.limit - w.depth; len(text) > 2*room && deeper(text, room) { // a level has two brackets
 		w.deep = true
 	}
 	return dst
