@@ -1,0 +1,162 @@
+package parse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+
+	"github.com/tracehandler/tracehandler/reader"
+)
+
+// Dir parses the raw traces of a folder, or one raw trace, and writes the result to the folder out.
+//
+// out must not exist, or be empty, or be the output of a parse that o.Overwrite allows to replace. It appears, complete,
+// when Dir returns nil; before that, and after an error or a crash, what was there is untouched. Damaged input is
+// reported in the Report and does not fail a parse; the error is for what stops it. Cancelling ctx stops it and removes
+// what was begun.
+func Dir(ctx context.Context, source, out string, o *Options) (*Report, error) {
+	if source == "" || out == "" {
+		return nil, errors.New("parse: source and output must be named")
+	}
+	if _, err := os.Stat(source); err != nil {
+		return nil, fmt.Errorf("parse: source: %w", err)
+	}
+	set, err := o.check(source)
+	if err != nil {
+		return nil, err
+	}
+	inv, err := Discover(source, set.Prefix, set.Ranks, set.NoPreInit)
+	if err != nil {
+		return nil, err
+	}
+	st, err := openStaging(source, out, set.Overwrite)
+	if err != nil {
+		return nil, err
+	}
+	rep := &Report{Source: source, Out: out, Skipped: inv.Skipped, Notes: inv.Notes, Ranks: make([]RankReport, len(inv.Buckets))}
+	if err := parseBuckets(ctx, set, inv, st.dir, rep); err != nil {
+		st.abort()
+		return nil, err
+	}
+	if err := writeList(st.dir, set.Ranks, rep.Ranks); err != nil {
+		st.abort()
+		return nil, fmt.Errorf("parse: output: %w", err)
+	}
+	if err := st.publish(); err != nil {
+		st.abort()
+		return nil, err
+	}
+	rep.List = filepath.Join(out, listName)
+	for _, r := range rep.Ranks {
+		for _, f := range r.Files {
+			rep.Bytes += f.Size
+		}
+	}
+	return rep, nil
+}
+
+// parseBuckets parses the ranks, several at a time. The first error stops all.
+func parseBuckets(ctx context.Context, set *settings, inv *Inventory, dir string, rep *Report) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var read atomic.Int64
+	var total int64
+	for _, b := range inv.Buckets {
+		for _, f := range b.Files {
+			if st, err := os.Stat(f.Path); err == nil {
+				total += st.Size()
+			}
+		}
+	}
+	progress := func(n int64) {
+		if set.Progress != nil {
+			set.Progress(read.Add(n), total)
+		}
+	}
+	slots := make(chan struct{}, set.Parallel)
+	var wg sync.WaitGroup
+	for i, b := range inv.Buckets {
+		slots <- struct{}{}
+		if ctx.Err() != nil {
+			break
+		}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			rep.Ranks[i].Rank = b.Rank
+			if err := parseBucket(ctx, set, b, dir, &rep.Ranks[i], progress); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	wg.Wait()
+	return context.Cause(ctx)
+}
+
+func parseBucket(ctx context.Context, set *settings, b Bucket, dir string, rep *RankReport, progress func(int64)) (err error) {
+	p, err := newPacker(set.format)
+	if err != nil {
+		return err
+	}
+	folder := filepath.Join(dir, rankFolder(b.Rank))
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return fmt.Errorf("parse: output: %w", err)
+	}
+	s := newSpill(filepath.Join(dir, "spill_"+rankName(b.Rank)), p, set.block, set.Memory)
+	defer func() {
+		if e := s.Close(); err == nil && e != nil {
+			err = fmt.Errorf("parse: spill: %w", e)
+		}
+	}()
+	r := newRanker(set, b, s, rep)
+	r.notify = progress
+	if err := r.read(ctx); err != nil {
+		return err
+	}
+	rep.Files, err = r.write(ctx, folder)
+	for i := range rep.Files {
+		rep.Files[i].Path = filepath.ToSlash(filepath.Join(rankFolder(b.Rank), rep.Files[i].Path))
+	}
+	return err
+}
+
+// readFile takes every record of one file. What cannot be read is reported and passed over.
+func (r *ranker) readFile(ctx context.Context, path string) error {
+	f, err := reader.Open(path, &reader.Options{Parallel: 1})
+	if err != nil {
+		return fmt.Errorf("parse: %w", err)
+	}
+	defer f.Close()
+	r.report.Read = append(r.report.Read, path)
+	stored := int64(0)
+	n := 0
+	for line, err := range f.Lines() {
+		if err != nil {
+			if !reader.IsReport(err) {
+				return fmt.Errorf("parse: %w", err)
+			}
+			r.report.problem(Problem{Path: path, Msg: err.Error()})
+			continue
+		}
+		if len(line.Text) > 0 {
+			r.report.Lines++
+			r.report.Text += int64(len(line.Text))
+		}
+		if err := r.record(path, line.Number, line.Text); err != nil {
+			return err
+		}
+		if n++; n&63 == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			now := f.Stats().Stored
+			r.notify(now - stored)
+			stored = now
+		}
+	}
+	r.notify(f.Stats().Stored - stored)
+	return nil
+}

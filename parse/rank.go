@@ -1,0 +1,532 @@
+package parse
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/tracehandler/tracehandler/parse/internal/js"
+)
+
+// longString is the number of characters beyond which a string in a launch is replaced by its length.
+const longString = 4096
+
+// ranker reads the traces of one rank, record by record, once. What the output needs in another order goes to the
+// spill; what it needs to know about all records of a kernel or session is kept as their differences. One goroutine
+// uses a ranker.
+type ranker struct {
+	o      *settings
+	bucket Bucket
+	spill  *spill
+	report *RankReport
+	notify func(bytes int64)
+
+	memo    memo
+	doc     js.Doc
+	short   js.Doc // a launch whose long strings were replaced
+	shorted []byte
+	hasher  groupHasher
+	compile compiler
+	line    []byte
+
+	kernels  map[string]*kernel
+	order    []*kernel // by first appearance
+	sessions map[string]*session
+	sessOrd  []*session
+	outputs  map[string]*output
+	outOrd   []*output
+
+	occurrence int64
+	launches   uint32
+}
+
+// output is one output file of a rank, before it is written.
+type output struct {
+	name    string // without suffix
+	kernels []*kernel
+}
+
+func newRanker(o *settings, b Bucket, s *spill, rep *RankReport) *ranker {
+	r := &ranker{o: o, bucket: b, spill: s, report: rep, kernels: map[string]*kernel{}, sessions: map[string]*session{}, outputs: map[string]*output{}}
+	r.doc.Known = &r.memo
+	r.compile.o = o
+	return r
+}
+
+// read takes every record of every file of the bucket.
+func (r *ranker) read(ctx context.Context) error {
+	for _, in := range r.bucket.Files {
+		if err := r.readFile(ctx, in.Path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// record takes one line.
+func (r *ranker) record(path string, number int64, text []byte) error {
+	if text = bytes.TrimSpace(text); len(text) == 0 {
+		return nil
+	}
+	if err := r.doc.Parse(text); err != nil {
+		r.report.bad(path, number, err.Error())
+		return nil
+	}
+	root := r.doc.Root()
+	if root.Kind() != js.Object {
+		r.report.bad(path, number, "a JSON value that is no object")
+		return nil
+	}
+	switch kind := root.Get("event_type"); {
+	case kind.Is("launch"):
+		return r.launch(root)
+	case kind.Is("compilation"):
+		return r.compilation(root)
+	case kind.Is("autotune"):
+		r.autotune(root)
+	default:
+		r.report.other(kind)
+	}
+	return nil
+}
+
+// session returns the session of a stack, nil if it shows no autotuner.
+func (r *ranker) session(stack js.Value) (s *session, benchmark bool) {
+	if stack.Kind() != js.Array {
+		return nil, false
+	}
+	var at site
+	var id string
+	if d := stack.Sub(); d != nil {
+		k := d.Tag.(*known)
+		at, id = k.site, k.sessionID
+	} else {
+		at, id = readSite(stack)
+	}
+	if id == "" {
+		return nil, false
+	}
+	s = r.sessions[id]
+	if s == nil {
+		s = &session{id: id, userFrames: at.userFrames}
+		r.sessions[id] = s
+		r.sessOrd = append(r.sessOrd, s)
+	}
+	return s, at.benchmark
+}
+
+func (r *ranker) kernel(hash string, raw js.Value) *kernel {
+	k := r.kernels[hash]
+	if k == nil {
+		k = &kernel{hash: hash, hashJSON: bytes.Clone(raw.Raw())}
+		r.kernels[hash] = k
+		r.order = append(r.order, k)
+	}
+	return k
+}
+
+// place gives a kernel its output file.
+func (r *ranker) place(k *kernel, payload, stack js.Value) {
+	name := mappedName(r.bucket.Files[0].Path)
+	if !r.o.noSplit {
+		ids := readFrameIDs(payload.Get("pt_info"), !r.o.compat)
+		if !ids.known() {
+			if found, ok := r.o.torch.find(payload, stack); ok {
+				ids = found
+			}
+		}
+		if ids.known() {
+			name = ids.fileName()
+		}
+	}
+	k.out = r.output(name)
+}
+
+func (r *ranker) output(name string) *output {
+	out := r.outputs[name]
+	if out == nil {
+		out = &output{name: name}
+		r.outputs[name] = out
+		r.outOrd = append(r.outOrd, out)
+	}
+	return out
+}
+
+func (r *ranker) compilation(root js.Value) error {
+	payload := root.Get("payload")
+	metadata := payload.Get("metadata")
+	hash, ok := kernelHash(metadata.Get("hash"))
+	if !ok {
+		r.report.NoHash++
+		return nil
+	}
+	k := r.kernel(hash, metadata.Get("hash"))
+	stack, python := root.Get("stack"), payload.Get("python_source")
+	if s, _ := r.session(stack); s != nil {
+		s.addCompile(k, stack, python, readConfig(metadata))
+	}
+	if k.compiled {
+		r.report.Duplicates++
+		return nil
+	}
+	k.compiled, k.fake = true, nil
+	k.params = readConfig(metadata)
+	k.name = bytes.Clone(metadata.Get("name").Raw())
+	r.place(k, payload, stack)
+	k.occurrence = r.occurrence
+	r.occurrence++
+	r.report.Compilations++
+
+	buf := r.compile.appendCompilation(r.spill.begin(&k.head), root, k.occurrence)
+	if err := r.spill.end(&k.head, buf); err != nil {
+		return err
+	}
+	r.report.warn(k, r.compile.maps.Warnings)
+	k.static = r.compile.static(payload)
+	buf = r.compile.appendAnalysis(r.spill.begin(&k.tail), k, payload)
+	return r.spill.end(&k.tail, buf)
+}
+
+// launchFields are the members of a launch that are looked at.
+type launchFields struct {
+	pid, name, timestamp, stack, meta, grid, args js.Value
+	session                                       string
+	added                                         bool // it has fields that parsing adds
+}
+
+func readLaunch(root js.Value) (f launchFields) {
+	for m := range root.Each() {
+		key, _ := m.KeyPlain()
+		switch string(key) {
+		case "pid":
+			f.pid = m
+		case "name":
+			f.name = m
+		case "timestamp":
+			f.timestamp = m
+		case "stack":
+			f.stack = m
+		case "compilation_metadata":
+			f.meta = m
+		case "grid":
+			f.grid = m
+		case "extracted_args":
+			f.args = m
+		case "launch_group_hash", "occurrence_id", "autotune_launch_type":
+			f.added = true
+		}
+	}
+	return f
+}
+
+func (r *ranker) launch(root js.Value) error {
+	r.report.Launches++
+	index, occurrence := r.launches, r.occurrence
+	r.launches++
+	r.occurrence++
+
+	f := readLaunch(root)
+	var k *kernel
+	if hash, ok := kernelHash(f.meta.Get("hash")); ok {
+		k = r.kernel(hash, f.meta.Get("hash"))
+	}
+	var last *lastHash
+	if k != nil {
+		last = &k.lastHash
+	}
+	group := r.hasher.sum(root, last)
+
+	if r.doc.MaxString > longString {
+		r.shorted = root.AppendShort(r.shorted[:0], longString)
+		if err := r.short.Parse(r.shorted); err == nil {
+			root = r.short.Root()
+			f = readLaunch(root)
+		}
+	}
+
+	kind := ""
+	s, benchmark := r.session(f.stack)
+	if s != nil {
+		kind = s.launchType(benchmark, k, group, occurrence)
+		f.session = s.id
+		if k != nil {
+			s.addLaunch(root, f.args, k, group)
+		}
+	}
+	if k == nil {
+		r.report.NoKernel++
+		return nil
+	}
+	if k.count == 0 {
+		k.launchName = bytes.Clone(f.name.Raw())
+		if !k.compiled {
+			k.makeFake(&f)
+			r.placeFake(k, f.stack)
+		}
+	}
+	k.count++
+	k.indexes = k.indexes.add(index, index)
+	k.diff.add(root)
+	k.addRoof(&f, index, occurrence)
+
+	buf := r.spill.begin(&k.launches)
+	if f.added {
+		buf = append(buf, '{')
+		for m := range root.Each() {
+			if key, _ := m.KeyPlain(); !isAdded(string(key)) {
+				buf = append(append(append(append(buf, m.RawKey()...), ':'), m.Raw()...), ',')
+			}
+		}
+	} else {
+		raw := root.Raw()
+		buf = append(append(buf, raw[:len(raw)-1]...), ',')
+	}
+	buf = append(append(append(buf, `"launch_group_hash":"`...), group[:]...), `","occurrence_id":`...)
+	buf = strconv.AppendInt(buf, occurrence, 10)
+	if kind != "" {
+		buf = append(append(append(buf, `,"autotune_launch_type":"`...), kind...), '"')
+	}
+	return r.spill.end(&k.launches, append(buf, '}', '\n'))
+}
+
+func isAdded(key string) bool {
+	return key == "launch_group_hash" || key == "occurrence_id" || key == "autotune_launch_type"
+}
+
+// placeFake notes where a kernel goes that may turn out to have no compilation. It must not make an output file yet.
+func (r *ranker) placeFake(k *kernel, stack js.Value) {
+	k.fakeName = mappedName(r.bucket.Files[0].Path)
+	if !r.o.noSplit {
+		if ids, ok := r.o.torch.find(js.Value{}, stack); ok && ids.known() {
+			k.fakeName = ids.fileName()
+		}
+	}
+}
+
+func (r *ranker) autotune(root js.Value) {
+	r.report.Autotune++
+	s, _ := r.session(root.Get("stack"))
+	if s == nil {
+		r.report.AutotuneLoose++
+		return
+	}
+	s.autotune = &autotuneResult{
+		best:     bytes.Clone(root.Get("best_config").Raw()),
+		timings:  bytes.Clone(root.Get("configs_timings").Raw()),
+		duration: bytes.Clone(root.Get("duration").Raw()),
+		hit:      bytes.Clone(root.Get("cache_hit").Raw()),
+	}
+}
+
+// sortFakes puts the kernels without compilation first, in the order of their first launch, with their output files and
+// sessions, as if they had been known from the start.
+func (r *ranker) sortFakes() {
+	var fakes, real []*kernel
+	for _, k := range r.order {
+		if k.compiled {
+			real = append(real, k)
+		} else {
+			fakes = append(fakes, k)
+		}
+	}
+	r.report.Fakes = int64(len(fakes))
+	r.order = append(fakes, real...)
+	outs := r.outOrd
+	r.outOrd = nil
+	have := map[*output]bool{}
+	var sess []*session
+	first := map[*session]bool{}
+	for _, k := range fakes {
+		name := k.fakeName
+		if r.outputs[name] == nil {
+			r.outputs[name] = &output{name: name}
+		}
+		k.out = r.outputs[name]
+		if !have[k.out] {
+			have[k.out] = true
+			r.outOrd = append(r.outOrd, k.out)
+		}
+		if s := r.sessions[k.fakeSite]; s != nil && !first[s] {
+			first[s] = true
+			sess = append(sess, s)
+		}
+	}
+	for _, o := range outs {
+		if !have[o] {
+			r.outOrd = append(r.outOrd, o)
+		}
+	}
+	for _, s := range r.sessOrd {
+		if !first[s] {
+			sess = append(sess, s)
+		}
+	}
+	r.sessOrd = sess
+	for i := len(fakes) - 1; i >= 0; i-- {
+		k := fakes[i]
+		if s := r.sessions[k.fakeSite]; s != nil {
+			s.prependFake(k)
+		}
+	}
+	for _, k := range r.order {
+		k.out.kernels = append(k.out.kernels, k)
+	}
+}
+
+// plan is the last numbering: which event gets which occurrence id. It follows the order of the kernels, not of the
+// files, and the analyses come last.
+func (r *ranker) plan() []*fileAnalyses {
+	for _, k := range r.order {
+		if !k.compiled {
+			k.occurrence = r.occurrence
+			r.occurrence++
+		}
+		if k.count == 0 {
+			continue
+		}
+		if k.static != nil {
+			k.roofOccurrence = r.occurrence
+			r.occurrence++
+		}
+		k.diffOccurrence = r.occurrence
+		r.occurrence++
+	}
+	byOutput := map[*output]*fileAnalyses{}
+	wins := false
+	for _, s := range r.sessOrd {
+		wins = wins || len(s.wins) > 0 && s.winner != nil
+		home := s.home()
+		if !s.reported() || home == nil {
+			continue
+		}
+		fa := byOutput[home.out]
+		if fa == nil {
+			fa = &fileAnalyses{}
+			byOutput[home.out] = fa
+		}
+		fa.sessions = append(fa.sessions, s)
+	}
+	plans := make([]*fileAnalyses, len(r.outOrd))
+	for i, out := range r.outOrd {
+		fa := byOutput[out]
+		if fa == nil {
+			continue
+		}
+		plans[i] = fa
+		fa.first = r.occurrence
+		r.occurrence += int64(len(fa.sessions))
+		if wins {
+			fa.summary = true
+			r.occurrence++
+		}
+		r.report.Analyses += int64(len(fa.sessions))
+	}
+	return plans
+}
+
+// fileAnalyses are the autotuning analyses of one output file.
+type fileAnalyses struct {
+	sessions []*session
+	first    int64 // occurrence id of the first; the others follow, then the summary
+	summary  bool
+}
+
+// groups returns the kernels of every session that compiled two or more.
+func (r *ranker) groups() [][]string {
+	var g [][]string
+	for _, s := range r.sessOrd {
+		if len(s.compiled) >= 2 {
+			g = append(g, s.hashes())
+		}
+	}
+	return g
+}
+
+// appendSummary appends the autotune_summary event: how many sessions chose each kernel.
+func (r *ranker) appendSummary(dst []byte, occurrence int64) []byte {
+	counts := map[*kernel]int{}
+	var order []*kernel
+	for _, s := range r.sessOrd {
+		if s.winner == nil {
+			continue
+		}
+		if counts[s.winner] == 0 {
+			order = append(order, s.winner)
+		}
+		counts[s.winner]++
+	}
+	dst = append(dst, `{"event_type":"autotune_summary","winner_run_counts":{`...)
+	for i, k := range order {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(append(dst, k.hashKey()...), ':')
+		dst = strconv.AppendInt(dst, int64(counts[k]), 10)
+	}
+	dst = append(dst, `},"occurrence_id":`...)
+	dst = strconv.AppendInt(dst, occurrence, 10)
+	return append(dst, '}')
+}
+
+// write writes the output files of the rank to a folder.
+func (r *ranker) write(ctx context.Context, dir string) ([]FileReport, error) {
+	if err := r.spill.seal(); err != nil {
+		return nil, err
+	}
+	r.sortFakes()
+	plans := r.plan()
+	groups := r.groups()
+	var files []FileReport
+	for i, out := range r.outOrd {
+		w := newWriter(r.o, r.spill, dir, out.name)
+		err := r.writeFile(ctx, w, out, plans[i], groups)
+		if e := w.close(); err == nil {
+			err = e
+		}
+		files = append(files, w.files...)
+		if err != nil {
+			return files, fmt.Errorf("parse: output %s: %w", out.name, err)
+		}
+	}
+	return files, nil
+}
+
+func (r *ranker) writeFile(ctx context.Context, w *writer, out *output, fa *fileAnalyses, groups [][]string) error {
+	for _, k := range out.kernels {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if k.fake != nil && !k.compiled {
+			line := append(bytes.Clone(k.fake), `,"occurrence_id":`...)
+			line = strconv.AppendInt(line, k.occurrence, 10)
+			k.head.pend = append(line, "}\n"...)
+			k.head.pendLines = 1
+		}
+		var roof, diff []byte
+		if k.count > 0 {
+			if k.static != nil {
+				roof = append(k.appendRoofline(nil, k.roofOccurrence), '\n')
+			}
+			diff = append(k.appendLaunchDiff(nil, k.diffOccurrence, !r.o.compat), '\n')
+		}
+		if err := w.kernel(k, roof, diff); err != nil {
+			return err
+		}
+		k.release()
+	}
+	if fa == nil {
+		return nil
+	}
+	for i, s := range fa.sessions {
+		r.line = append(s.appendAnalysis(r.line[:0], groups, fa.first+int64(i), !r.o.compat), '\n')
+		if err := w.event(r.line, "autotune_analysis"); err != nil {
+			return err
+		}
+	}
+	if fa.summary {
+		r.line = append(r.appendSummary(r.line[:0], fa.first+int64(len(fa.sessions))), '\n')
+		return w.event(r.line, "autotune_summary")
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+package parse
+
+import (
+	"bufio"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+)
+
+// spill keeps the lines of many streams in bounded memory and gives them back stream by stream. Lines are gathered in
+// memory; a stream that has a block's worth is compressed, in the form in which the output will hold it, and goes to a
+// temporary file. So a line is compressed once, and what is on disk is about as large as the output. If many streams
+// have a little each, all of them go to the file as they are.
+//
+// One goroutine uses a spill.
+type spill struct {
+	path  string
+	block int // bytes of lines to a block
+	limit int // bytes of lines in memory
+
+	pack    *packer
+	file    *os.File
+	out     *bufio.Writer
+	size    int64 // of the file
+	pending int   // bytes of buffers
+	waiting []*stream
+	packed  []byte
+}
+
+// stream is a sequence of lines in a spill.
+type stream struct {
+	pend      []byte // whole lines
+	pendLines int
+	blocks    []block
+	listed    bool
+}
+
+// block is a run of lines in the spill's file.
+type block struct {
+	off    int64
+	size   int // in the file
+	raw    int // as lines
+	lines  int
+	crc    uint32
+	packed bool
+}
+
+func newSpill(path string, p *packer, blockSize, limit int) *spill {
+	return &spill{path: path, pack: p, block: blockSize, limit: limit}
+}
+
+// begin returns the buffer to append a line to; end must be called next with the longer buffer.
+func (s *spill) begin(t *stream) []byte {
+	if !t.listed {
+		t.listed = true
+		s.waiting = append(s.waiting, t)
+	}
+	s.pending -= cap(t.pend)
+	return t.pend
+}
+
+func (s *spill) end(t *stream, buf []byte) error {
+	if len(buf) > len(t.pend) {
+		t.pendLines++
+	}
+	t.pend = buf
+	s.pending += cap(buf)
+	if len(buf) >= s.block {
+		return s.flush(t, true)
+	}
+	if s.pending > s.limit {
+		for _, t := range s.waiting {
+			if len(t.pend) > 0 {
+				if err := s.flush(t, false); err != nil {
+					return err
+				}
+			}
+			s.pending -= cap(t.pend)
+			t.pend, t.listed = nil, false
+		}
+		s.waiting = s.waiting[:0]
+	}
+	return nil
+}
+
+// flush moves the pending lines of t to the file.
+func (s *spill) flush(t *stream, pack bool) error {
+	if s.file == nil {
+		f, err := os.OpenFile(s.path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+		if err != nil {
+			return fmt.Errorf("parse: spill: %w", err)
+		}
+		s.file, s.out = f, bufio.NewWriterSize(f, 256<<10)
+	}
+	b := block{off: s.size, raw: len(t.pend), lines: t.pendLines, packed: pack && s.pack.compresses()}
+	data := t.pend
+	if b.packed {
+		b.crc = crc32.ChecksumIEEE(t.pend)
+		s.packed = s.pack.appendBlock(s.packed[:0], t.pend)
+		data = s.packed
+	}
+	b.size = len(data)
+	if _, err := s.out.Write(data); err != nil {
+		return fmt.Errorf("parse: spill: %w", err)
+	}
+	s.size += int64(b.size)
+	t.blocks = append(t.blocks, b)
+	t.pend, t.pendLines = t.pend[:0], 0
+	if cap(t.pend) > 2*s.block {
+		s.pending -= cap(t.pend)
+		t.pend = nil
+	}
+	return nil
+}
+
+// seal makes the file readable. Nothing may be appended after it.
+func (s *spill) seal() error {
+	if s.out == nil {
+		return nil
+	}
+	if err := s.out.Flush(); err != nil {
+		return fmt.Errorf("parse: spill: %w", err)
+	}
+	return nil
+}
+
+// section returns a reader of one block.
+func (s *spill) section(b block) io.Reader { return io.NewSectionReader(s.file, b.off, int64(b.size)) }
+
+// Close removes the file.
+func (s *spill) Close() error {
+	if s.file == nil {
+		return nil
+	}
+	err := s.file.Close()
+	if e := os.Remove(s.path); err == nil {
+		err = e
+	}
+	s.file = nil
+	return err
+}
