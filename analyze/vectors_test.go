@@ -505,3 +505,21 @@ func checkFallback(t *testing.T, e *expected, tr *kineto.Trace) {
 		equal(t, "fallback row", [...]any{r.Name, r.Count, ms, share}, [...]any{w.Name, w.Count, w.Time, w.Share})
 	}
 }
+
+// concreteInputs lists the distinct concrete inputs of each op and dims.
+func concreteInputs(t *testing.T, path string) map[string][]string {
+	t.Helper()
+	tr, err := kineto.Open(path+".json.gz", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := map[string][]string{}
+	for i := range tr.Ops {
+		sh := &tr.Shapes[tr.Ops[i].Shape]
+		key := tr.String(tr.Ops[i].Name) + tr.String(sh.Dims)
+		if c := tr.String(sh.Concrete); !slices.Contains(m[key], c) {
+			m[key] = append(m[key], c)
+		}
+	}
+	return m
+}

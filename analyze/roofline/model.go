@@ -1,0 +1,355 @@
+package roofline
+
+import "strings"
+
+// Work is what one call of an op does.
+type Work struct {
+	FLOPs     float64
+	Bytes     float64 // 0 if a type's size is unknown
+	Precision string  // of the first operand: bf16, fp16, fp8, fp4, int8, fp32, fp64, or "" if unknown
+	Matrix    bool    // the matrix units' peak applies, else the vector units'
+}
+
+// Intensity is FLOPs per byte, 0 if unknown.
+func (w Work) Intensity() float64 {
+	if w.Bytes == 0 {
+		return 0
+	}
+	return w.FLOPs / w.Bytes
+}
+
+// model computes the work of an op from its operands; false if they do not fit.
+type model func(sh Shape) (Work, bool)
+
+// HasModel reports whether the op's work can be computed when its shapes are recorded.
+func HasModel(op string) bool { return models[op] != nil }
+
+// Model is the work of one call. ok is false if the op has no model or its operands were not recorded.
+func Model(op string, sh Shape) (w Work, ok bool) {
+	m := models[op]
+	if m == nil || len(sh) == 0 {
+		return Work{}, false
+	}
+	w, ok = m(sh)
+	if !ok {
+		return Work{}, false
+	}
+	if w.Precision == "" {
+		w.Precision = sh[0].precision()
+	}
+	return w, true
+}
+
+var models = func() map[string]model {
+	m := map[string]model{
+		"aten::mm":                    func(sh Shape) (Work, bool) { return gemm(sh.at(0), sh.at(1), Operand{}, false) },
+		"aten::addmm":                 func(sh Shape) (Work, bool) { return gemm(sh.at(1), sh.at(2), sh.at(0), false) },
+		"aten::bmm":                   func(sh Shape) (Work, bool) { return gemm(sh.at(0), sh.at(1), Operand{}, false) },
+		"aten::baddbmm":               func(sh Shape) (Work, bool) { return gemm(sh.at(1), sh.at(2), sh.at(0), false) },
+		"aten::_scaled_mm":            scaledMM,
+		"aiter::gemm_a16w16":          func(sh Shape) (Work, bool) { return gemm(sh.at(0), sh.at(1), Operand{}, true) },
+		"vllm::rocm_unquantized_gemm": func(sh Shape) (Work, bool) { return gemm(sh.at(0), sh.at(1), sh.at(2), true) },
+		"aten::convolution":           convolution,
+		"aten::convolution_backward":  convolutionBackward,
+		"aten::layer_norm":            func(sh Shape) (Work, bool) { return norm(sh, sh.at(2), true, sh.at(2).tensor(), sh.at(3).tensor()) },
+		"aten::batch_norm": func(sh Shape) (Work, bool) {
+			return norm(sh, channels(sh), sh.at(5).Value == "" || sh.at(5).truth(), sh.at(1).tensor(), sh.at(2).tensor())
+		},
+		"aten::group_norm":                 func(sh Shape) (Work, bool) { return norm(sh, channels(sh), true, sh.at(2).tensor(), sh.at(3).tensor()) },
+		"aten::instance_norm":              func(sh Shape) (Work, bool) { return norm(sh, channels(sh), true, sh.at(1).tensor(), sh.at(2).tensor()) },
+		"aten::native_batch_norm_backward": normBackward,
+		"aten::copy_":                      func(sh Shape) (Work, bool) { return unary(sh.at(1), sh.at(0)) },
+		"aten::cumsum":                     func(sh Shape) (Work, bool) { return unary(sh.at(0), sh.at(0)) },
+		"aiter::rmsnorm":                   func(sh Shape) (Work, bool) { return rmsnorm(sh, 2, 4) },
+		"aiter::add_rmsnorm":               func(sh Shape) (Work, bool) { return rmsnorm(sh, 4, 5) },
+		"sgl_kernel::silu_and_mul":         siluAndMul,
+		"sgl_kernel::rotary_embedding":     rotary,
+		"sglang::store_cache":              storeCache,
+	}
+	for op, causal := range map[string]int{ // index of is_causal
+		"aten::_scaled_dot_product_flash_attention":     4,
+		"aten::_scaled_dot_product_efficient_attention": 6,
+		"aten::_scaled_dot_product_cudnn_attention":     6,
+	} {
+		m[op] = func(sh Shape) (Work, bool) { return attention(sh, sh.at(causal).truth()) }
+	}
+	for op := range strings.FieldsSeq(`pow silu silu_ neg rsqrt clamp_min_ clamp_min relu relu_ gelu tanh sigmoid cos sin exp sqrt reciprocal abs clamp`) {
+		m["aten::"+op] = func(sh Shape) (Work, bool) { return unary(sh.at(0), sh.at(0)) }
+	}
+	for op := range strings.FieldsSeq(`add add_ mul mul_ sub sub_ div div_ threshold_backward`) {
+		m["aten::"+op] = func(sh Shape) (Work, bool) { return binary(sh.at(0), sh.at(1)) }
+	}
+	for op := range strings.FieldsSeq(`sum mean max min`) {
+		m["aten::"+op] = reduce
+	}
+	return m
+}()
+
+// gemm is A[…,M,K] · B[…,K,N], or B[N,K] if transposed: 2·M·N·K operations and M·N for a bias.
+func gemm(a, b, bias Operand, transposed bool) (Work, bool) {
+	if len(a.Dims) < 2 || len(b.Dims) < 2 {
+		return Work{}, false
+	}
+	m, k := float64(a.Dims[len(a.Dims)-2]), float64(a.Dims[len(a.Dims)-1])
+	n, kb := float64(b.Dims[len(b.Dims)-1]), float64(b.Dims[len(b.Dims)-2])
+	if transposed {
+		n, kb = kb, n
+	}
+	if k != kb {
+		return Work{}, false
+	}
+	batch := 1.0
+	for _, d := range a.Dims[:len(a.Dims)-2] {
+		batch *= float64(d)
+	}
+	out := batch * m * n
+	w := Work{FLOPs: 2 * out * k, Matrix: true, Precision: a.precision()}
+	if a.size() > 0 && b.size() > 0 {
+		w.Bytes = a.bytes() + b.bytes() + out*a.size()
+	}
+	if bias.tensor() {
+		w.FLOPs += out
+		if w.Bytes > 0 {
+			w.Bytes += bias.bytes()
+		}
+	}
+	if w.Precision == "fp4" {
+		w.FLOPs *= 2 // two values to a byte along K
+	}
+	return w, true
+}
+
+func scaledMM(sh Shape) (Work, bool) {
+	w, ok := gemm(sh.at(0), sh.at(1), Operand{}, false)
+	if ok && w.Bytes > 0 {
+		out := float64(sh[0].Dims[0]) * float64(sh[1].Dims[1])
+		w.Bytes += out * (2 - sh[0].size()) // the result has 2 bytes an element
+	}
+	return w, ok
+}
+
+// outputDims is the output shape of a convolution.
+func outputDims(in, weight []int64, stride, padding, dilation, outputPadding []int64, transposed bool, groups int64) []int64 {
+	pick := func(v []int64, i int, otherwise int64) int64 {
+		switch {
+		case len(v) == 1:
+			return v[0]
+		case i < len(v):
+			return v[i]
+		}
+		return otherwise
+	}
+	out := []int64{in[0], weight[0]}
+	if transposed {
+		out[1] = weight[1] * max(groups, 1)
+	}
+	for i := 2; i < len(in); i++ {
+		s, p, d := pick(stride, i-2, 1), pick(padding, i-2, 0), pick(dilation, i-2, 1)
+		if s <= 0 {
+			return nil
+		}
+		if transposed {
+			out = append(out, (in[i]-1)*s-2*p+d*(weight[i]-1)+pick(outputPadding, i-2, 0)+1)
+		} else {
+			out = append(out, (in[i]+2*p-d*(weight[i]-1)-1)/s+1)
+		}
+	}
+	return out
+}
+
+// convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups). weight[1] already is
+// C_in/groups. The bias is left out, as in the reference's figures.
+func convolution(sh Shape) (Work, bool) {
+	in, weight := sh.at(0), sh.at(1)
+	if len(in.Dims) < 3 || len(weight.Dims) != len(in.Dims) || sh.at(3).ints() == nil {
+		return Work{}, false
+	}
+	transposed := sh.at(6).truth()
+	groups := int64(1)
+	if g := sh.at(8).Value; g != "" && g != "1" {
+		for _, c := range g {
+			if c < '0' || c > '9' {
+				return Work{}, false
+			}
+		}
+		groups = 0
+		for _, c := range g[:min(len(g), 9)] {
+			groups = groups*10 + int64(c-'0')
+		}
+	}
+	dims := outputDims(in.Dims, weight.Dims, sh.at(3).ints(), sh.at(4).ints(), sh.at(5).ints(), sh.at(7).ints(), transposed, groups)
+	if dims == nil {
+		return Work{}, false
+	}
+	out := Operand{Dims: dims, Type: in.Type}
+	return conv(in, weight, out, transposed), true
+}
+
+func conv(in, weight, out Operand, transposed bool) Work {
+	per := float64(numel(weight.Dims[1:]))
+	w := Work{FLOPs: 2 * per * out.n(), Matrix: true, Precision: in.precision()}
+	if transposed {
+		w.FLOPs = 2 * per * in.n()
+	}
+	w.Bytes = (in.n() + weight.n() + out.n()) * in.size()
+	return w
+}
+
+// convolutionBackward(grad_output, input, weight, …) is two convolutions: for the input's gradient and the weight's.
+// Both count even if the output mask asks for one only, as in the reference's figures.
+func convolutionBackward(sh Shape) (Work, bool) {
+	grad, in, weight := sh.at(0), sh.at(1), sh.at(2)
+	if len(in.Dims) < 3 || len(weight.Dims) != len(in.Dims) || len(grad.Dims) != len(in.Dims) {
+		return Work{}, false
+	}
+	w := conv(in, weight, grad, sh.at(7).truth())
+	w.FLOPs *= 2
+	w.Bytes *= 2
+	return w, true
+}
+
+// attention(q, k, v, …) on [B, H, N, d].
+func attention(sh Shape, causal bool) (Work, bool) {
+	q, k, v := sh.at(0), sh.at(1), sh.at(2)
+	if len(q.Dims) != 4 || len(k.Dims) != 4 || len(v.Dims) != 4 {
+		return Work{}, false
+	}
+	b, h, nq, d := float64(q.Dims[0]), float64(q.Dims[1]), float64(q.Dims[2]), float64(q.Dims[3])
+	nkv, dv := float64(k.Dims[2]), float64(v.Dims[3])
+	pairs := nq * nkv
+	if causal {
+		// Half of a square; of a rectangle, what lies below the diagonal.
+		if pairs /= 2; nq != nkv {
+			pairs = nq*nkv - min(nq, nkv)*(min(nq, nkv)-1)/2
+		}
+	}
+	return Work{
+		FLOPs:     b * h * (2*pairs*d + 2*pairs*dv),
+		Bytes:     (q.n() + k.n() + v.n() + b*h*nq*dv) * q.size(),
+		Matrix:    true,
+		Precision: q.precision(),
+	}, true
+}
+
+func unary(in, out Operand) (Work, bool) {
+	if in.Type == "" || out.Type == "" {
+		return Work{}, false
+	}
+	n := out.n()
+	w := Work{FLOPs: n, Precision: out.precision()}
+	if in.size() > 0 && out.size() > 0 {
+		w.Bytes = n*in.size() + n*out.size()
+	}
+	return w, true
+}
+
+// binary broadcasts its operands, aligned at the right.
+func binary(a, b Operand) (Work, bool) {
+	if a.Type == "" || b.Type == "" {
+		return Work{}, false
+	}
+	long, other := a.Dims, b.Dims
+	if len(other) > len(long) {
+		long, other = other, long
+	}
+	n := 1.0
+	for i, d := range long {
+		if j := i - (len(long) - len(other)); j >= 0 {
+			d = max(d, other[j])
+		}
+		n *= float64(d)
+	}
+	w := Work{FLOPs: n, Precision: a.precision()}
+	if a.size() > 0 && b.size() > 0 {
+		w.Bytes = a.bytes() + b.bytes() + n*a.size()
+	}
+	return w, true
+}
+
+// reduce counts the result as one element, since the reduced dimensions are not among the shapes.
+func reduce(sh Shape) (Work, bool) {
+	in := sh.at(0)
+	if in.Type == "" {
+		return Work{}, false
+	}
+	return Work{FLOPs: in.n(), Bytes: in.bytes() + in.size(), Precision: in.precision()}, true
+}
+
+// channels is a one-dimensional operand as long as dimension 1 of the input.
+func channels(sh Shape) Operand {
+	if len(sh) == 0 || len(sh[0].Dims) < 2 {
+		return Operand{}
+	}
+	return Operand{Dims: sh[0].Dims[1:2], Type: sh[0].Type}
+}
+
+func norm(sh Shape, per Operand, training, affine, bias bool) (Work, bool) {
+	in := sh.at(0)
+	if !in.tensor() || !per.tensor() {
+		return Work{}, false
+	}
+	n, c := in.n(), per.n()
+	w := Work{FLOPs: 6*c + 2*n, Precision: in.precision()}
+	reads := 2.0
+	if affine {
+		reads++
+		if bias {
+			reads++
+		}
+	}
+	if training {
+		w.FLOPs += 3 * n
+		reads += 2
+	}
+	w.Bytes = 2*n*in.size() + c*in.size()*reads
+	return w, true
+}
+
+// normBackward(grad, input, weight, …, train, eps, output_mask): nine operations an element when training.
+func normBackward(sh Shape) (Work, bool) {
+	in := sh.at(1)
+	if len(in.Dims) < 2 {
+		return Work{}, false
+	}
+	n, c := in.n(), float64(in.Dims[1])
+	w := Work{FLOPs: 9 * n, Precision: in.precision()}
+	if v := sh.at(7); v.Value != "" && !v.truth() {
+		w.FLOPs = 6*n + 3*c
+	}
+	w.Bytes = 3*n*in.size() + 4*c*in.size()
+	return w, true
+}
+
+// rmsnorm has tensors equal operands of [rows, C] and a weight of [C].
+func rmsnorm(sh Shape, tensors int, perElement float64) (Work, bool) {
+	x, weight := sh.at(0), sh.at(tensors)
+	if !x.tensor() || !weight.tensor() {
+		return Work{}, false
+	}
+	rows := x.n() / float64(x.Dims[len(x.Dims)-1])
+	return Work{FLOPs: perElement*x.n() + 2*rows, Bytes: float64(tensors)*x.bytes() + weight.bytes(), Precision: x.precision()}, true
+}
+
+func siluAndMul(sh Shape) (Work, bool) {
+	out, in := sh.at(0), sh.at(1)
+	if !out.tensor() || !in.tensor() {
+		return Work{}, false
+	}
+	return Work{FLOPs: 5 * out.n(), Bytes: out.bytes() + in.bytes(), Precision: out.precision()}, true
+}
+
+func rotary(sh Shape) (Work, bool) {
+	q, k := sh.at(1), sh.at(2)
+	if !q.tensor() || !k.tensor() {
+		return Work{}, false
+	}
+	return Work{FLOPs: 3 * (q.n() + k.n()), Bytes: 2 * (q.bytes() + k.bytes()), Precision: q.precision()}, true
+}
+
+func storeCache(sh Shape) (Work, bool) {
+	k, v := sh.at(0), sh.at(1)
+	if !k.tensor() || !v.tensor() {
+		return Work{}, false
+	}
+	return Work{Bytes: 2 * (k.bytes() + v.bytes()), Precision: k.precision()}, true
+}

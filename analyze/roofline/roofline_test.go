@@ -1,0 +1,83 @@
+package roofline
+
+import (
+	"math"
+	"testing"
+)
+
+func TestDevices(t *testing.T) {
+	specs, err := ParseSpecs(devicesJSON)
+	if err != nil || len(specs) == 0 {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"AMD Instinct MI300X": "MI300X", "NVIDIA H100 80GB HBM3": "H100 SXM", "NVIDIA H100 PCIe": "H100 PCIe", "NVIDIA B200": "B200",
+		"AMD Instinct MI210": "", "": "", "NVIDIA H200": "",
+	} {
+		s, known := DeviceSpec(name)
+		if s.Name != want || known != (want != "") {
+			t.Errorf("%q: %q %v, want %q", name, s.Name, known, want)
+		}
+	}
+	mine, err := ParseSpecs([]byte(`[{"name": "mine", "match": ["MI210"], "hbm_gbps": 1600, "matrix": {"bf16": 181}}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, ok := DeviceSpec("AMD Instinct MI210", mine...); !ok || s.Name != "mine" {
+		t.Error("given specifications are not used")
+	}
+	if _, err := ParseSpecs([]byte(`[{"name": "x"}]`)); err == nil {
+		t.Error("a device without bandwidth was accepted")
+	}
+}
+
+func TestModels(t *testing.T) {
+	bf16 := `["c10::BFloat16","c10::BFloat16","c10::BFloat16"]`
+	for _, c := range []struct {
+		op, dims, types, concrete string
+		flops, bytes              float64
+	}{
+		{"aten::mm", `[[2,3],[3,4]]`, bf16, "", 48, 2 * (6 + 12 + 8)},
+		{"aten::bmm", `[[5,2,3],[5,3,4]]`, bf16, "", 240, 2 * (30 + 60 + 40)},
+		{"aten::addmm", `[[4],[2,3],[3,4]]`, bf16, "", 56, 2 * (6 + 12 + 8 + 4)},
+		{"aten::convolution", `[[1,2,5,5],[3,2,3,3],[],[],[],[],[],[],[]]`, `["float","float","","","","","","",""]`,
+			`["","","","[2,2]","[1,1]","[1,1]","False","[0,0]","1"]`, 2 * 18 * 27, 4 * (50 + 54 + 27)},
+		{"aten::_scaled_dot_product_flash_attention", `[[1,1,4,8],[1,1,4,8],[1,1,4,8],[],[]]`, bf16, `["","","","0.","True"]`, 4 * 8 * 8, 2 * 32 * 4},
+		{"aten::_scaled_dot_product_flash_attention", `[[1,1,2,8],[1,1,4,8],[1,1,4,8],[],[]]`, bf16, `["","","","0.","True"]`, 7 * 4 * 8, 2 * (16 + 32 + 32 + 16)},
+		{"aten::add", `[[2,3],[3]]`, `["float","float"]`, "", 6, 4 * (6 + 3 + 6)},
+	} {
+		w, ok := Model(c.op, ParseShape(c.dims, c.types, c.concrete))
+		if !ok || w.FLOPs != c.flops || w.Bytes != c.bytes {
+			t.Errorf("%s %s: %+v %v, want %v and %v", c.op, c.dims, w, ok, c.flops, c.bytes)
+		}
+	}
+	for _, c := range [][2]string{{"aten::mm", `[[2],[3]]`}, {"aten::mm", `[[2,3],[4,5]]`}, {"aten::mm", ``}, {"my::op", `[[1]]`}, {"aten::convolution", `[[1,2,3,4],[1,2,3,4]]`}} {
+		if w, ok := Model(c[0], ParseShape(c[1], bf16, "")); ok {
+			t.Errorf("%v: %+v", c, w)
+		}
+	}
+}
+
+func TestOn(t *testing.T) {
+	spec, _ := DeviceSpec("AMD Instinct MI300X")
+	w, _ := Model("aten::mm", ParseShape(`[[8944,1024],[1024,2816]]`, `["c10::BFloat16","c10::BFloat16"]`, ""))
+	e, ok := w.On(spec)
+	if !ok || e.Bound != ComputeBound || math.Abs(e.Nanoseconds-72855.3) > 0.1 {
+		t.Errorf("%+v %v", e, ok)
+	}
+	w.Precision = "fp12"
+	if e, ok := w.On(spec); ok {
+		t.Errorf("an unknown precision has a peak: %+v", e)
+	}
+}
+
+func FuzzModel(f *testing.F) {
+	f.Add("aten::convolution", `[[1,2,5,5],[3,2,3,3]]`, `["float"]`, `["","","","[0]"]`)
+	f.Fuzz(func(t *testing.T, op, dims, types, concrete string) {
+		sh := ParseShape(dims, types, concrete)
+		for name := range models {
+			Model(name, sh)
+		}
+		Model(op, sh)
+	})
+}
