@@ -18,7 +18,7 @@ type gunzip struct {
 func (g *gunzip) member(r io.ReaderAt, off, size int64, w io.Writer) (end int64, err error) {
 	src := io.NewSectionReader(r, off, size-off)
 	if g.br == nil {
-		g.br = bufio.NewReaderSize(src, 64<<10)
+		g.br = bufio.NewReader(src)
 		g.zr = new(gzip.Reader)
 	} else {
 		g.br.Reset(src)

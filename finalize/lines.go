@@ -10,8 +10,8 @@ import (
 // maxLine is the length in bytes up to which a line is checked or salvaged; the reader's default limit.
 const maxLine = 64 << 20
 
-// lines counts the lines of a text that is written to it, and checks them if asked to.
-type lines struct {
+// lineCounter counts the lines of a text that is written to it, and checks them if asked to.
+type lineCounter struct {
 	check bool
 	n     int64 // whole lines
 	bytes int64 // of text
@@ -24,7 +24,7 @@ type lines struct {
 }
 
 // Write implements io.Writer; it does not fail.
-func (l *lines) Write(p []byte) (int, error) {
+func (l *lineCounter) Write(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
@@ -40,7 +40,7 @@ func (l *lines) Write(p []byte) (int, error) {
 
 var newline = []byte{'\n'}
 
-func (l *lines) split(p []byte) {
+func (l *lineCounter) split(p []byte) {
 	at := l.bytes - int64(len(l.carry))
 	if l.long {
 		at = l.bytes // near enough: the line began more than maxLine before
@@ -64,7 +64,7 @@ func (l *lines) split(p []byte) {
 	}
 }
 
-func (l *lines) keep(p []byte) {
+func (l *lineCounter) keep(p []byte) {
 	if l.long || len(l.carry)+len(p) > maxLine {
 		l.long = true
 		l.carry = l.carry[:0]
@@ -73,7 +73,7 @@ func (l *lines) keep(p []byte) {
 	l.carry = append(l.carry, p...)
 }
 
-func (l *lines) checkLine(line []byte, at int64) {
+func (l *lineCounter) checkLine(line []byte, at int64) {
 	var err error
 	if l.long {
 		err = fmt.Errorf("finalize: longer than %d bytes", maxLine)
@@ -90,25 +90,25 @@ func (l *lines) checkLine(line []byte, at int64) {
 }
 
 // end checks a last line without newline.
-func (l *lines) end() {
+func (l *lineCounter) end() {
 	if l.check && l.open {
 		l.n++
 		l.checkLine(l.carry, l.bytes-int64(len(l.carry)))
 	}
 }
 
-// mark is a state of lines to go back to.
+// mark is a state of a lineCounter to go back to.
 type mark struct {
 	n, bytes, badN int64
 	open           bool
 	bad            int
 }
 
-func (l *lines) mark() mark { return mark{l.n, l.bytes, l.badN, l.open, len(l.bad)} }
+func (l *lineCounter) mark() mark { return mark{l.n, l.bytes, l.badN, l.open, len(l.bad)} }
 
 // reset goes back to m, forgetting the text of a frame that turned out to be damaged. A line that began before the
 // damage is given up.
-func (l *lines) reset(m mark) {
+func (l *lineCounter) reset(m mark) {
 	l.n, l.bytes, l.badN, l.open, l.bad = m.n, m.bytes, m.badN, m.open, l.bad[:m.bad]
 	l.carry, l.long = l.carry[:0], false
 }

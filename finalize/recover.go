@@ -30,6 +30,8 @@ func Recover(path string, o *Options) ([]Report, error) {
 	opts := o.orDefault()
 	info, err := opts.FS.Stat(path)
 	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("finalize: %w", err)
 	case err == nil && info.IsDir():
 		return recoverDir(path, opts)
 	case strings.HasSuffix(path, naming.PartialSuffix):
@@ -88,7 +90,7 @@ func recoverDir(dir string, o Options) ([]Report, error) {
 
 // dropJournal removes a journal that has no partial: it was applied, and its removal was lost in a crash.
 func dropJournal(trace string, o Options) error {
-	if _, err := o.FS.Lstat(trace + naming.PartialSuffix); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := o.FS.Lstat(trace + naming.PartialSuffix); !errors.Is(err, fs.ErrNotExist) || o.DryRun {
 		return nil // the recovery of the partial deals with it
 	}
 	if err := o.FS.Remove(trace + journalSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -106,6 +108,11 @@ func recoverFile(path string, o Options) (Report, error) {
 	}
 	if err != nil {
 		return Report{}, err
+	}
+	if o.DryRun {
+		rep := Report{Path: c.partial, Partial: c.partial}
+		err := errors.Join(survey(f, &rep, false), f.Close())
+		return rep, err
 	}
 	p := &Partial{fs: o.FS, f: f, path: path, report: Report{Path: c.partial, Partial: c.partial}}
 	if err := p.recover(); err != nil {

@@ -13,6 +13,10 @@ type Options struct {
 	// error keeps it a partial.
 	BeforePublish func(partial string) error
 
+	// DryRun makes Recover report what it would do, and change nothing. It does not look into the journal of an interrupted
+	// recovery. Verify ignores it.
+	DryRun bool
+
 	// FS is the file system; nil means the operating system's.
 	FS vfs.FS
 }

@@ -58,13 +58,12 @@ func (j *journal) trailer(crc uint32) []byte {
 // salvage writes the whole lines of the torn frame at the end of the file to the journal and applies it. It returns nil
 // if there are none.
 func (p *Partial) salvage(s *scan) (*journal, error) {
-	enc, err := frame.NewEncoder(p.report.Format, 0)
-	if err != nil {
-		return nil, err
-	}
-	w := &salvager{enc: enc, limit: frame.BlockSize(p.report.Format)}
-	w.create = func() (vfs.File, error) {
-		return p.fs.OpenFile(p.journal(), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	w := &salvager{limit: frame.BlockSize(p.report.Format)}
+	w.open = func() (err error) {
+		if w.enc, err = frame.NewEncoder(p.report.Format, 0); err == nil {
+			w.f, err = p.fs.OpenFile(p.journal(), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+		}
+		return err
 	}
 	j, err := p.writeJournal(s, w)
 	if w.f != nil {
@@ -208,12 +207,12 @@ func (p *Partial) apply(j *journal, f vfs.File, size int64) (*journal, error) {
 type writerOnly struct{ io.Writer }
 
 // salvager is an io.Writer that keeps whole lines of the text written to it, as frames in a journal, up to the first line
-// that is no event. In a count-only salvager create and enc are nil.
+// that is no event. Without open it only counts them.
 type salvager struct {
-	enc    frame.Encoder
-	limit  int // bytes of text in a frame
-	create func() (vfs.File, error)
+	limit int // bytes of text in a frame
+	open  func() error
 
+	enc    frame.Encoder
 	f      vfs.File // nil as long as nothing was salvaged
 	line   []byte   // begun, not ended
 	block  []byte
@@ -249,7 +248,7 @@ func (w *salvager) keep(line []byte) error {
 		return nil
 	}
 	w.events++
-	if w.enc == nil {
+	if w.open == nil {
 		return nil
 	}
 	if len(w.block)+len(line) > w.limit {
@@ -266,11 +265,9 @@ func (w *salvager) flush() error {
 		return nil
 	}
 	if w.f == nil {
-		f, err := w.create()
-		if err != nil {
+		if err := w.open(); err != nil {
 			return err
 		}
-		w.f = f
 	}
 	var err error
 	if w.out, err = w.enc.AppendFrame(w.out[:0], w.block); err != nil {

@@ -21,7 +21,7 @@ type scan struct {
 	deep bool // decode everything; otherwise the frames of a zstd file are walked by their headers
 
 	rep   *Report
-	lines lines
+	lines lineCounter
 	table *table // of the whole frames, nil if not wanted
 
 	end   int64      // the file may be cut here: what follows is torn, or the seek table
@@ -197,7 +197,7 @@ func (s *scan) zeros(off int64) (bool, error) {
 
 func (s *scan) buffer() []byte {
 	if s.buf == nil {
-		s.buf = make([]byte, 64<<10)
+		s.buf = make([]byte, min(s.r.size, 64<<10))
 	}
 	return s.buf
 }

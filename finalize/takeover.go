@@ -23,7 +23,7 @@ func (p *Partial) resume() error {
 	}
 	open := s.lines.open
 	if p.report.Format == format.Zstd { // its frames were not read
-		var l lines
+		var l lineCounter
 		if s.decodeZstd(&l, s.last.Offset, s.last.Size) != nil {
 			return s.r.err // a damaged frame is the reader's business
 		}

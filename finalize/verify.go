@@ -1,13 +1,13 @@
 package finalize
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 
 	"github.com/tracehandler/tracehandler/format"
+	"github.com/tracehandler/tracehandler/internal/vfs"
 	"github.com/tracehandler/tracehandler/naming"
 )
 
@@ -25,41 +25,48 @@ func Verify(path string, o *Options) (Report, error) {
 		return rep, fmt.Errorf("finalize: %w", err)
 	}
 	defer f.Close()
+	err = survey(f, &rep, true)
+	return rep, err
+}
+
+// survey fills in the report by reading all of f, and checks each line if asked to.
+func survey(f vfs.File, rep *Report, check bool) error {
 	info, err := f.Stat()
 	if err != nil {
-		return rep, fmt.Errorf("finalize: %w", err)
+		return fmt.Errorf("finalize: %w", err)
 	}
 	rep.Size = info.Size()
-	head := make([]byte, format.HeadSize)
-	n, err := f.ReadAt(head, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return rep, fmt.Errorf("finalize: %w", err)
+	head := make([]byte, min(rep.Size, format.HeadSize))
+	if _, err := io.ReadFull(io.NewSectionReader(f, 0, rep.Size), head); err != nil {
+		return fmt.Errorf("finalize: read %s: %w", rep.Path, err)
 	}
-	m := format.Detect(head[:n])
+	m := format.Detect(head)
 	var ok bool
 	if rep.Format, ok = ofMagic(m); !ok {
-		return rep, &UnsupportedError{Path: path, Have: m}
+		return &UnsupportedError{Path: rep.Path, Have: m}
 	}
-	s := &scan{r: newWindow(f, rep.Size), deep: true, rep: &rep, lines: lines{check: true}}
+	s := &scan{r: newWindow(f, rep.Size), deep: true, rep: rep, lines: lineCounter{check: check}}
 	defer s.close()
 	if err := s.run(0); err != nil {
-		return rep, fmt.Errorf("finalize: read %s: %w", path, err)
+		return fmt.Errorf("finalize: read %s: %w", rep.Path, err)
 	}
 	if s.torn == nil {
-		return rep, nil
+		return nil
 	}
 	if rep.Format == format.Plain {
-		if ok, err := wholeObject(s); err != nil {
-			return rep, err
-		} else if ok {
+		whole, err := wholeObject(s)
+		if whole {
 			rep.Events++
 			rep.Text += rep.TornBytes
-			rep.TornBytes = 0
+			rep.TornBytes, rep.SalvagedEvents = 0, 1
 		}
-		return rep, nil
+		return err
 	}
 	w := &salvager{}
 	s.decodeTorn(w)
 	rep.SalvagedEvents = w.events
-	return rep, s.r.err
+	if s.r.err != nil {
+		return fmt.Errorf("finalize: read %s: %w", rep.Path, s.r.err)
+	}
+	return nil
 }

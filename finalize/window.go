@@ -19,7 +19,7 @@ type window struct {
 const windowSize = 128 << 10
 
 func newWindow(r io.ReaderAt, size int64) *window {
-	return &window{r: r, size: size, buf: make([]byte, 0, windowSize)}
+	return &window{r: r, size: size, buf: make([]byte, 0, min(size, windowSize))}
 }
 
 // ReadAt implements io.ReaderAt over the first size bytes.
