@@ -43,7 +43,7 @@ func OpenPartial(path string, o OpenOptions) (*Partial, error) {
 	if o.FS == nil {
 		o.FS = vfs.OS
 	}
-	c := claim{fs: o.FS, path: path, partial: path + naming.PartialSuffix}
+	c := claim{fs: o.FS, path: path, partial: path + naming.PartialSuffix, want: o.Format}
 	dirs, err := makeDirs(o.FS, dirOf(path))
 	if err != nil {
 		return nil, err
@@ -84,7 +84,8 @@ func OpenPartial(path string, o OpenOptions) (*Partial, error) {
 type claim struct {
 	fs            vfs.FS
 	path, partial string
-	created       bool // the partial is new
+	want          format.Format // of a trace that becomes a partial again
+	created       bool          // the partial is new
 }
 
 // errMoved says that a file was renamed, removed or created under our hands.
@@ -165,8 +166,14 @@ func (c *claim) reopen(f vfs.File) (vfs.File, error) {
 	if _, err := c.fs.Lstat(c.partial); !errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.Join(errMoved, f.Close())
 	}
-	err := c.fs.Rename(c.path, c.partial)
+	head, err := readHead(f)
 	if err == nil {
+		err = expect(c.path, head, c.want)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	if err = c.fs.Rename(c.path, c.partial); err == nil {
 		err = c.fs.SyncDir(dirOf(c.path))
 	}
 	if err != nil {

@@ -92,17 +92,14 @@ func (s *scan) frames(off int64, next nextFunc, find findFunc) error {
 			continue
 		}
 		s.lines.reset(m)
-		if info.Size > 0 { // its end is known, only its content is bad
-			s.rep.damaged(off, info.Size, err)
-			s.table.spoil()
-			off += info.Size
-			continue
-		}
 		resume, whole, ferr := s.resume(off+1, next, find)
 		if ferr != nil {
 			return ferr
 		}
-		if !whole {
+		end := off + info.Size // as its headers have it, if they do
+		if info.Size > 0 && (!whole || end < resume) {
+			resume = end
+		} else if !whole {
 			if torn, terr := s.isTorn(off, err); terr != nil {
 				return terr
 			} else if torn {

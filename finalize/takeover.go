@@ -2,18 +2,20 @@ package finalize
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 
 	"github.com/tracehandler/tracehandler/event"
 	"github.com/tracehandler/tracehandler/format"
 	"github.com/tracehandler/tracehandler/internal/frame"
+	"github.com/tracehandler/tracehandler/internal/vfs"
 )
 
 // resume brings a partial or a trace that is there already into the state in which events can be appended: it ends at a
 // clean boundary, without a seek table, and not inside a line.
 func (p *Partial) resume() error {
-	s, err := p.takeOver(false, p.expect)
+	s, err := p.takeOver(false, func(head []byte) error { return expect(p.Name(), head, p.report.Format) })
 	if err != nil {
 		return err
 	}
@@ -59,9 +61,9 @@ func (p *Partial) takeOver(deep bool, detect func(head []byte) error) (*scan, er
 	if redone != nil {
 		size = redone.boundary + redone.length
 	}
-	head := make([]byte, min(size, format.HeadSize))
-	if _, err := io.ReadFull(io.NewSectionReader(p.f, 0, size), head); err != nil {
-		return nil, fmt.Errorf("finalize: read %s: %w", p.Name(), err)
+	head, err := readHead(p.f)
+	if err != nil {
+		return nil, err
 	}
 	if err := detect(head); err != nil {
 		return nil, err
@@ -180,14 +182,23 @@ func wholeObject(s *scan) (bool, error) {
 	return err == nil, nil
 }
 
-// expect makes sure that the file holds the format that was asked for, or nothing yet.
-func (p *Partial) expect(head []byte) error {
-	want := p.report.Format
+// readHead returns the first bytes of a file.
+func readHead(f vfs.File) ([]byte, error) {
+	head := make([]byte, format.HeadSize)
+	n, err := f.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("finalize: read %s: %w", f.Name(), err)
+	}
+	return head[:n], nil
+}
+
+// expect makes sure that a file holds the format that was asked for, or nothing yet.
+func expect(path string, head []byte, want format.Format) error {
 	m := format.Detect(head)
 	if f, ok := ofMagic(m); ok && f == want || tornHead(head, want) {
 		return nil
 	}
-	return &FormatError{Path: p.Name(), Want: want, Have: m}
+	return &FormatError{Path: path, Want: want, Have: m}
 }
 
 // learn takes the format that the file holds.

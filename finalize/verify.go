@@ -2,7 +2,6 @@ package finalize
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -36,9 +35,9 @@ func survey(f vfs.File, rep *Report, check bool) error {
 		return fmt.Errorf("finalize: %w", err)
 	}
 	rep.Size = info.Size()
-	head := make([]byte, min(rep.Size, format.HeadSize))
-	if _, err := io.ReadFull(io.NewSectionReader(f, 0, rep.Size), head); err != nil {
-		return fmt.Errorf("finalize: read %s: %w", rep.Path, err)
+	head, err := readHead(f)
+	if err != nil {
+		return err
 	}
 	m := format.Detect(head)
 	var ok bool
