@@ -58,7 +58,7 @@ func Boundary(r io.ReaderAt, size, from int64) (Bounds, error) {
 	if _, err := in.rewind(from); err != nil {
 		return Bounds{}, err
 	}
-	f := newFetcher(in, m, &o, false)
+	f := newFetcher(in, m, &o)
 	p := pipeline{f: f, newlines: LF, kindKnown: true}
 	defer p.close()
 	p.start(o.Parallel, false)

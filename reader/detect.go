@@ -8,7 +8,7 @@ import (
 )
 
 // detect finds out what in holds, through all layers of compression, and makes the source of r.
-func (r *Reader) detect(outer *input, live bool) error {
+func (r *Reader) detect(outer *input) error {
 	reports := new([]error)
 	for in := outer; ; {
 		m, err := magic(in)
@@ -19,8 +19,8 @@ func (r *Reader) detect(outer *input, live bool) error {
 			r.src, err = open(in, &r.o)
 			return err
 		}
-		f := newFetcher(in, m, &r.o, live)
-		if m == format.Text && !live {
+		f := newFetcher(in, m, &r.o)
+		if m == format.Text && !in.live {
 			found, lost, err := lostMagic(in, &r.o)
 			if err != nil {
 				return err
@@ -45,7 +45,7 @@ func (r *Reader) detect(outer *input, live bool) error {
 			r.outer = r.outer[:len(r.outer)-1] // the source closes it
 			return r.lines(outer, f, blocks, reports)
 		}
-		in = &input{path: r.path, mark: -1, src: &layer{f: f, blocks: blocks, reports: reports}}
+		in = &input{path: r.path, mark: -1, live: in.live, src: &layer{f: f, blocks: blocks, reports: reports}}
 	}
 }
 
@@ -65,6 +65,9 @@ func magic(in *input) (format.Magic, error) {
 			return format.Text, err
 		}
 		m := format.Detect(b)
+		if len(b) == 1 && n > 1 && b[0] == 0x1f {
+			return format.GzipMagic, nil // all there is: the beginning of a member, not white space
+		}
 		if m != format.Text || len(b) < n || n == format.HeadSize || !maybeMagic(b) {
 			return m, nil
 		}
@@ -97,8 +100,8 @@ func lostMagic(in *input, o *Options) (format.Magic, fetcher, error) {
 		return format.Text, nil, err
 	}
 	size := int64(len(all))
-	z := &zstdFetcher{in: in, maxWindow: uint64(o.MaxWindow), parallel: o.Parallel}
-	g := newGzipFetcher(in, false)
+	z := newZstdFetcher(in, o)
+	g := newGzipFetcher(in)
 	zr := resync{in: in, width: 4, match: matchZstd, try: z.try, until: start + size}
 	gr := resync{in: in, width: 4, match: matchGzip, try: g.try, until: start + size}
 	for _, c := range []struct {

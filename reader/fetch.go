@@ -20,14 +20,13 @@ type fetcher interface {
 	close()
 }
 
-// newFetcher returns the fetcher for a layer that begins with m. live asks for text as soon as it is there, even if
-// that is before the frame it stands in has proved to be whole.
-func newFetcher(in *input, m format.Magic, o *Options, live bool) fetcher {
+// newFetcher returns the fetcher for a layer that begins with m.
+func newFetcher(in *input, m format.Magic, o *Options) fetcher {
 	switch m {
 	case format.GzipMagic:
-		return newGzipFetcher(in, live)
+		return newGzipFetcher(in)
 	case format.ZstdMagic:
-		return &zstdFetcher{in: in, live: live, maxWindow: uint64(o.MaxWindow), parallel: o.Parallel}
+		return newZstdFetcher(in, o)
 	}
 	return &textFetcher{in: in, until: math.MaxInt64}
 }
@@ -164,8 +163,15 @@ func appendedText(in *input, f *failure) (bool, error) {
 	if at, err := in.rewind(f.off); err != nil || at != f.off {
 		return false, err
 	}
-	head, err := in.peek(64 << 10)
-	return isText(head), err
+	n := 64 << 10
+	if in.live {
+		n = 1 // and what is there besides
+	}
+	if _, err := in.peek(n); err != nil {
+		return false, err
+	}
+	head := in.buffered()
+	return isText(head[:min(len(head), 64<<10)]), nil
 }
 
 // onlyZeros reports whether everything from off on is zero bytes: a file that grew before a crash, whose content did

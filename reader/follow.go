@@ -2,20 +2,322 @@ package reader
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
 	"iter"
+	"os"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/tracehandler/tracehandler/event"
+	"github.com/tracehandler/tracehandler/naming"
 )
 
-// FollowOptions change how a trace is followed.
+// DefaultInterval is how often Follow looks at a file that has no more to read.
+const DefaultInterval = 200 * time.Millisecond
+
+// FollowOptions change how a trace is followed. The zero value and nil are what most callers want.
 type FollowOptions struct {
-	Options
-	Interval time.Duration // between two looks at the file; zero means 200 ms
-	FromEnd  bool          // skip what is there at the start
+	Options                // Parallel is ignored: events are delivered as they come
+	Interval time.Duration // between two looks at the file; zero means DefaultInterval
+	FromEnd  bool          // read, but do not deliver, what is there at the start
+	CaughtUp func()        // called, if not nil, by the iterating goroutine when all there is was delivered, before it waits
 }
 
-// Follow reads the trace at path as it grows.
+// Follow iterates over the events of the trace at path while it grows, until ctx ends. What stands at path may change:
+//
+//   - There is no file yet: Follow waits for path, or for its partial (path + naming.PartialSuffix), which goes first.
+//   - The partial is finished and renamed to path: Follow goes on in it.
+//   - The file is rotated, or a new partial is begun: Follow reads the old file to its end, then the files rotated since
+//     (by their names, see naming.ParseRotated), then the new one, each from its beginning.
+//   - The file becomes shorter, but keeps what was delivered, as when recovery cuts a torn tail: Follow goes on there.
+//   - The file becomes shorter than that: it has been begun anew, and is read from its beginning.
+//
+// An incomplete line, member or frame at the end is waited for. It is torn only if the file is rotated without it. A
+// file that is replaced by one of the same length within one interval, in place, cannot be told from one that is not.
+//
+// The pairs are those of Reader.Events, and like there a gzip member or zstd frame is delivered when it is complete; only
+// the text of a zstd frame without content size, which may never be, is delivered as it is decoded. When ctx ends, the
+// iteration ends, without an error.
 func Follow(ctx context.Context, path string, o *FollowOptions) iter.Seq2[event.Event, error] {
-	return func(yield func(event.Event, error) bool) { yield(event.Event{}, errClosed) }
+	return func(yield func(event.Event, error) bool) {
+		var v FollowOptions
+		if o != nil {
+			v = *o
+		}
+		if v.Interval < 0 {
+			yield(event.Event{}, fmt.Errorf("reader: Interval %v is negative", v.Interval))
+			return
+		}
+		if v.Interval == 0 {
+			v.Interval = DefaultInterval
+		}
+		if v.CaughtUp == nil {
+			v.CaughtUp = func() {}
+		}
+		v.Parallel = 1
+		if v.Name == "" {
+			v.Name = path
+		}
+		f := follower{ctx: ctx, path: path, o: v, yield: yield, quiet: v.FromEnd}
+		defer f.close()
+		for f.open() && f.file() {
+		}
+	}
+}
+
+// follower reads one file after the other.
+type follower struct {
+	ctx   context.Context
+	path  string
+	o     FollowOptions
+	yield func(event.Event, error) bool
+	quiet bool // still reading what was there at the start
+
+	t       *tail
+	rotated []string // rotated files to read before the one at path
+	lines   int64    // delivered from this file before it was cut
+	text    int64    // their bytes of text
+}
+
+func (f *follower) close() {
+	if f.t != nil {
+		f.t.f.Close()
+		f.t = nil
+	}
+}
+
+// open opens the next file, waiting for it if need be, unless the last one is to be read on. It reports false when ctx
+// ends or opening fails for good.
+func (f *follower) open() bool {
+	if f.t != nil {
+		return true
+	}
+	told := false
+	for {
+		names := []string{f.path + naming.PartialSuffix, f.path}
+		old := len(f.rotated) > 0
+		if old {
+			names, f.rotated = f.rotated[:1], f.rotated[1:]
+		}
+		for _, name := range names {
+			file, err := os.Open(name)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				f.yield(event.Event{}, fmt.Errorf("reader: %w", err))
+				return false
+			}
+			if info, err := file.Stat(); err == nil && info.IsDir() {
+				file.Close()
+				f.yield(event.Event{}, fmt.Errorf("reader: %s: is a directory", name))
+				return false
+			}
+			f.t = &tail{ctx: f.ctx, f: file, path: f.path, o: &f.o, done: old}
+			f.lines, f.text = 0, 0
+			return true
+		}
+		f.quiet = false // what appears now is new
+		if !told {
+			f.o.CaughtUp()
+			told = true
+		}
+		if !pause(f.ctx, f.o.Interval) {
+			return false
+		}
+	}
+}
+
+// file delivers the open file up to where it was rotated or became shorter. It reports false when all is over.
+func (f *follower) file() bool {
+	t := f.t
+	t.why = nil
+	r, err := open(t, f.o.Name, &f.o.Options)
+	if err != nil {
+		return f.over(nil, err)
+	}
+	defer r.Close()
+	s, ok := r.src.(*lineSource)
+	if ok {
+		s.goOn(f.lines, f.text)
+	}
+	if !r.begin(true, 1) {
+		return f.over(s, r.final)
+	}
+	defer r.end()
+	for {
+		err := r.next()
+		if f.quiet = f.quiet && !t.ended; f.quiet && (err == nil || IsReport(err)) {
+			continue
+		}
+		switch {
+		case err == nil:
+			if !f.yield(r.rec.ev, nil) {
+				return false
+			}
+		case IsReport(err):
+			if !f.yield(event.Event{}, err) || r.final != nil {
+				return false
+			}
+		default:
+			return f.over(s, err)
+		}
+	}
+}
+
+// over decides what follows when the reader of a file has ended with err.
+func (f *follower) over(s *lineSource, err error) bool {
+	t := f.t
+	switch why := t.why; {
+	case f.ctx.Err() != nil:
+		return false
+	case why == errCut:
+		at := int64(0)
+		if info, err := t.f.Stat(); err == nil && s != nil && s.resume() <= info.Size() {
+			at = s.resume()
+		}
+		f.lines, f.text = 0, 0
+		if at > 0 {
+			f.lines, f.text = s.number, s.text-int64(len(s.carry))
+		}
+		if _, err := t.f.Seek(at, io.SeekStart); err != nil {
+			f.yield(event.Event{}, fmt.Errorf("reader: %s: offset %d: %w", f.o.Name, at, err))
+			return false
+		}
+		t.off = at
+		return true
+	case why == errRotated || err == io.EOF:
+		if !t.done {
+			f.rotated = rotatedSince(f.path, t.f)
+		}
+		f.close()
+		return true
+	}
+	f.yield(event.Event{}, err)
+	return false
+}
+
+// rotatedSince returns the rotated files of the trace at path that were begun after file, oldest first.
+func rotatedSince(path string, file *os.File) []string {
+	info, err := file.Stat()
+	if err != nil {
+		return nil
+	}
+	dir, base := filepath.Split(path)
+	entries, err := os.ReadDir(filepath.Clean(dir + "."))
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, e := range entries {
+		if live, _, ok := naming.ParseRotated(e.Name()); ok && live == base {
+			names = append(names, filepath.Join(dir, e.Name()))
+		}
+	}
+	slices.Sort(names)
+	for i, name := range names {
+		if n, err := os.Stat(name); err == nil && os.SameFile(n, info) {
+			return names[i+1:]
+		}
+	}
+	return nil
+}
+
+var (
+	errCut     = errors.New("the file became shorter")
+	errRotated = errors.New("the file was rotated")
+)
+
+// tail is the growing file as an io.Reader: at its end it waits until there is more, or until the file is not the one
+// that is written any more.
+type tail struct {
+	ctx   context.Context
+	f     *os.File
+	path  string
+	o     *FollowOptions
+	off   int64
+	done  bool  // nobody writes to this file any more: its end is its end
+	ended bool  // the end was met
+	told  bool  // and nothing has come since
+	why   error // what kept Read from waiting on
+}
+
+// Read implements io.Reader.
+func (t *tail) Read(p []byte) (int, error) {
+	for {
+		n, err := t.read(p)
+		if n > 0 || err != io.EOF {
+			return n, err
+		}
+		if t.done {
+			return 0, io.EOF
+		}
+		t.ended = true
+		if why := t.changed(); why != nil {
+			// The writer may have added something between the last read and the change.
+			if n, err := t.read(p); why == errRotated && (n > 0 || err != io.EOF) {
+				return n, err
+			}
+			if t.why = why; why == errRotated {
+				return 0, io.EOF
+			}
+			return 0, why
+		}
+		if !t.told {
+			t.o.CaughtUp()
+			t.told = true
+		}
+		if !pause(t.ctx, t.o.Interval) {
+			return 0, t.ctx.Err()
+		}
+	}
+}
+
+func (t *tail) read(p []byte) (int, error) {
+	n, err := t.f.Read(p)
+	t.off += int64(n)
+	if n > 0 {
+		t.told = false
+		return n, nil
+	}
+	return 0, err
+}
+
+// changed says whether the file was cut or another one has taken its place.
+func (t *tail) changed() error {
+	info, err := t.f.Stat()
+	if err != nil {
+		return fmt.Errorf("reader: %w", err)
+	}
+	if info.Size() < t.off {
+		return errCut
+	}
+	partial, err := os.Stat(t.path + naming.PartialSuffix)
+	if err == nil {
+		if os.SameFile(info, partial) {
+			return nil
+		}
+		return errRotated
+	}
+	live, err := os.Stat(t.path)
+	if err == nil && !os.SameFile(info, live) {
+		return errRotated
+	}
+	return nil // still there, or gone with nothing in its place yet
+}
+
+// pause waits for d. It reports false if ctx ends before.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
 }

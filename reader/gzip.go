@@ -13,9 +13,7 @@ import (
 // gzipFetcher reads gzip members (RFC 1952). A member of up to maxHeld bytes of text is checked before it is delivered;
 // a larger one is delivered as it is decoded.
 type gzipFetcher struct {
-	in   *input
-	live bool
-
+	in     *input
 	br     *bufio.Reader // over in; its type has a fast path in package flate
 	zr     *gzip.Reader
 	open   bool         // inside a member of which text was delivered
@@ -27,9 +25,9 @@ type gzipFetcher struct {
 	broken error        // the failure to read that ended it all
 }
 
-func newGzipFetcher(in *input, live bool) *gzipFetcher {
+func newGzipFetcher(in *input) *gzipFetcher {
 	in.setMark()
-	return &gzipFetcher{in: in, live: live, br: bufio.NewReaderSize(in, 64<<10)}
+	return &gzipFetcher{in: in, br: bufio.NewReaderSize(in, 64<<10)}
 }
 
 func (g *gzipFetcher) fetch(b *block) error {
@@ -52,8 +50,8 @@ func (g *gzipFetcher) fetch(b *block) error {
 		return g.more(b)
 	}
 	for len(b.text) < blockTarget {
-		if len(b.text) > 0 && g.in.seek == nil && g.br.Buffered() == 0 {
-			return nil // the next member may be long in coming
+		if len(b.frames) > 0 && g.in.seek == nil {
+			return nil // the rest of the next member may be long in coming
 		}
 		switch more, err := g.member(b); {
 		case err != nil:
@@ -109,7 +107,7 @@ func (g *gzipFetcher) member(b *block) (more bool, err error) {
 			b.frames = append(b.frames, frameRef{
 				Frame: Frame{Offset: off, Size: g.offset() - off, Content: int64(size)}, end: len(b.text),
 			})
-			return !g.live, nil
+			return true, nil
 		case err != nil:
 			f, err := g.failure(off, err)
 			if f != nil && f.torn {
@@ -118,7 +116,7 @@ func (g *gzipFetcher) member(b *block) (more bool, err error) {
 			b.text = b.text[:start]
 			g.bad = f
 			return false, err
-		case g.live && n > 0 || size >= maxHeld:
+		case size >= maxHeld:
 			g.open, g.off, g.size = true, off, int64(size)
 			return false, nil
 		}
@@ -183,7 +181,7 @@ func (g *gzipFetcher) more(b *block) error {
 		b.text = b.text[:len(b.text)+n]
 		g.size += int64(n)
 		if err == nil {
-			if g.live && n > 0 {
+			if g.in.live && n > 0 {
 				return nil
 			}
 			continue

@@ -18,7 +18,7 @@ type input struct {
 	base int64 // offset of buf[0]
 	mark int64 // bytes from this offset on are kept; -1 if none need to be
 	err  error // the error that ends the source, once it was met
-	read int64 // bytes read from src, for progress
+	live bool  // the source waits at its end
 }
 
 const (
@@ -30,6 +30,9 @@ const (
 // newInput returns the input that src is. Only sources whose Read never waits for somebody else can seek.
 func newInput(path string, src io.Reader) *input {
 	in := &input{path: path, src: src, mark: -1}
+	if t, ok := src.(*tail); ok {
+		in.base, in.live = t.off, true
+	}
 	if s, ok := src.(io.Seeker); ok && restful(src) {
 		if pos, err := s.Seek(0, io.SeekCurrent); err == nil {
 			in.seek, in.base = s, pos
@@ -94,7 +97,6 @@ func (in *input) fill() {
 	for range 100 {
 		n, err := in.src.Read(room)
 		in.buf = in.buf[:len(in.buf)+n]
-		in.read += int64(n)
 		if err != nil {
 			in.err = err
 			return
@@ -190,18 +192,19 @@ func (in *input) rewind(off int64) (int64, error) {
 }
 
 // find moves to the first position, at or after the current one, where match says so; match is shown at least width
-// bytes except at the end of the source. Without such a position it moves to the end and reports false.
+// bytes except at the end of the source. Without such a position it moves to the end and reports false. It waits for no
+// more bytes than it needs.
 func (in *input) find(width int, match func([]byte) int) (bool, error) {
 	for {
-		b, err := in.peek(readSize)
-		if err != nil {
+		if _, err := in.peek(width); err != nil {
 			return false, err
 		}
+		b := in.buffered()
 		if i := match(b); i >= 0 {
 			in.r += i
 			return true, nil
 		}
-		if len(b) < readSize {
+		if len(b) < width {
 			in.r += len(b)
 			return false, nil
 		}

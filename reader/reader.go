@@ -61,7 +61,7 @@ func Open(path string, o *Options) (*Reader, error) {
 		f.Close()
 		return nil, fmt.Errorf("reader: %s: is a directory", path)
 	}
-	r, err := open(f, path, o, false)
+	r, err := open(f, path, o)
 	if err != nil {
 		f.Close()
 		return nil, err
@@ -77,11 +77,11 @@ func New(src io.Reader, o *Options) (*Reader, error) {
 	if f, ok := src.(interface{ Name() string }); ok {
 		name = f.Name()
 	}
-	return open(src, name, o, false)
+	return open(src, name, o)
 }
 
 // open detects the layers of src, outermost first, and makes a Reader of the innermost.
-func open(src io.Reader, name string, opts *Options, live bool) (*Reader, error) {
+func open(src io.Reader, name string, opts *Options) (*Reader, error) {
 	o, err := opts.withDefaults()
 	if err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func open(src io.Reader, name string, opts *Options, live bool) (*Reader, error)
 		name = o.Name
 	}
 	r := &Reader{path: name, o: o}
-	if err := r.detect(newInput(name, src), live); err != nil {
+	if err := r.detect(newInput(name, src)); err != nil {
 		r.Close()
 		return nil, err
 	}

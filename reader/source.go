@@ -349,6 +349,11 @@ func (s *lineSource) report(err error) error {
 	return err
 }
 
+// goOn makes a source that begins behind lines lines, which were text bytes, count from there.
+func (s *lineSource) goOn(lines, text int64) {
+	s.number, s.text, s.start, s.base = s.number+lines, s.text+text, s.start+text, s.base-text
+}
+
 // resume returns the stored offset from which a new reader would deliver exactly the lines that this one has not
 // delivered yet. It holds only while nothing is fetched ahead.
 func (s *lineSource) resume() int64 {

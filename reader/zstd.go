@@ -14,7 +14,6 @@ import (
 // out to be, are streamed.
 type zstdFetcher struct {
 	in        *input
-	live      bool
 	maxWindow uint64
 	parallel  int
 
@@ -30,6 +29,10 @@ type zstdFetcher struct {
 
 // maxFrameHeader is the length of the longest frame header and the first block header.
 const maxFrameHeader = zstd.HeaderMaxSize
+
+func newZstdFetcher(in *input, o *Options) *zstdFetcher {
+	return &zstdFetcher{in: in, maxWindow: uint64(o.MaxWindow), parallel: o.Parallel}
+}
 
 func (z *zstdFetcher) fetch(b *block) error {
 	if z.stream != nil {
@@ -56,16 +59,16 @@ func (z *zstdFetcher) fetch(b *block) error {
 	content := 0
 	for content < blockTarget {
 		more := len(b.frames) > 0
-		if more && z.in.seek == nil && len(z.in.buffered()) == 0 {
-			return nil // the next byte may be long in coming
+		if more && z.in.seek == nil {
+			return nil // the rest of the next frame may be long in coming
 		}
 		off := z.in.offset()
 		z.in.setMark()
-		h, size, text, f, err := z.frame(more)
+		h, size, text, f, err := z.frame()
 		switch {
 		case err != nil:
 			return err
-		case f == nil && size == 0: // the end, or nothing more without waiting
+		case f == nil && size == 0: // the end
 			if more {
 				return nil
 			}
@@ -108,8 +111,8 @@ func (z *zstdFetcher) fetch(b *block) error {
 }
 
 // frame looks at the frame at the input's position, without consuming it, and returns its length and the length that its
-// text has at most. Size 0 without a failure is the end; with more it is also a frame that is not there as a whole yet.
-func (z *zstdFetcher) frame(more bool) (h zstd.Header, size int64, text int, f *failure, err error) {
+// text has at most. Size 0 without a failure is the end.
+func (z *zstdFetcher) frame() (h zstd.Header, size int64, text int, f *failure, err error) {
 	off := z.in.offset()
 	head, err := z.in.peek(maxFrameHeader)
 	if err != nil || len(head) == 0 {
@@ -134,13 +137,13 @@ func (z *zstdFetcher) frame(more bool) (h zstd.Header, size int64, text int, f *
 	if h.HasFCS && (h.SingleSegment || h.FrameContentSize < window) {
 		window = h.FrameContentSize
 	}
-	if h.HasFCS && h.FrameContentSize > maxHeld || !h.HasFCS && z.live {
+	if h.HasFCS && h.FrameContentSize > maxHeld || !h.HasFCS && z.in.live {
 		if window > z.maxWindow {
 			return h, 0, 0, &failure{off: off, expected: fmt.Sprintf("a window of at most %d bytes", z.maxWindow), err: errWindow}, nil
 		}
 		return h, 0, 0, &failure{off: off, stream: true}, nil
 	}
-	size, text, f, err = z.walk(off, &h, more && z.in.seek == nil)
+	size, text, f, err = z.walk(off, &h)
 	if h.HasFCS {
 		text = int(h.FrameContentSize)
 	}
@@ -148,29 +151,20 @@ func (z *zstdFetcher) frame(more bool) (h zstd.Header, size int64, text int, f *
 }
 
 // walk follows the block headers from the frame header h on and returns the frame's length and a bound of its text's.
-// What it needs is looked at, not consumed. With onlyBuffered it returns 0 instead of waiting for more input.
-func (z *zstdFetcher) walk(off int64, h *zstd.Header, onlyBuffered bool) (size int64, text int, f *failure, err error) {
+// What it needs is looked at, not consumed.
+func (z *zstdFetcher) walk(off int64, h *zstd.Header) (size int64, text int, f *failure, err error) {
 	at := h.HeaderSize
-	need := func(n int) ([]byte, bool, error) {
-		if onlyBuffered && len(z.in.buffered()) < n {
-			return nil, false, nil
-		}
-		b, err := z.in.peek(n)
-		return b, len(b) >= n, err
-	}
 	last := false
 	for {
 		n := at + blockHeaderSize
 		if last {
 			n = at
 		}
-		b, ok, err := need(n)
+		b, err := z.in.peek(n)
 		switch {
 		case err != nil:
 			return 0, 0, nil, err
-		case !ok && onlyBuffered:
-			return 0, 0, nil, nil
-		case !ok:
+		case len(b) < n:
 			return 0, 0, &failure{off: off, torn: true, expected: "a zstd frame"}, nil
 		case last:
 			return int64(at), text, nil, nil
@@ -256,7 +250,7 @@ func (z *zstdFetcher) decode(b *block) {
 				b.fail.expected, b.fail.err = fmt.Sprintf("a window of at most %d bytes", z.maxWindow), errWindow
 			}
 			b.frames = b.frames[:i]
-			return
+			break
 		}
 		b.text = text
 		f.end, f.Content = len(text), int64(len(text)-start)

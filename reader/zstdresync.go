@@ -64,7 +64,7 @@ func (z *zstdFetcher) resync(b *block, f *failure) error {
 // try reports whether a whole frame begins at the input's position.
 func (z *zstdFetcher) try() (bool, int64, error) {
 	z.walked = maxFrameHeader
-	h, size, _, f, err := z.frame(false)
+	h, size, _, f, err := z.frame()
 	switch {
 	case err != nil:
 		return false, 0, err
@@ -265,7 +265,7 @@ func (z *zstdFetcher) fetchStream(b *block) error {
 		n, err := z.sdec.Read(b.text[len(b.text):blockTarget])
 		b.text = b.text[:len(b.text)+n]
 		s.text += int64(n)
-		if err == nil && !z.live {
+		if err == nil && !z.in.live {
 			continue
 		}
 		if err == nil {
