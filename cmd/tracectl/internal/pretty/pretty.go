@@ -10,10 +10,8 @@ package pretty
 
 import (
 	"log/slog"
-	"slices"
 	"strconv"
 	"time"
-	"unicode/utf8"
 
 	"github.com/tracehandler/tracehandler/event"
 )
@@ -24,6 +22,7 @@ type Options struct {
 	Full  bool           // cut nothing, and set texts of several lines below the event
 	Zone  *time.Location // nil: local time
 	Clock Clock
+	Width int // columns at which lines are wrapped between attributes; 0: never
 }
 
 // Limits of what is shown of an event without Options.Full.
@@ -32,6 +31,7 @@ const (
 	maxKey     = 100  // characters of one key
 	maxValue   = 100  // characters of one value
 	maxValues  = 32   // keys of one event
+	maxBefore  = 1000 // keys whose last value is remembered
 )
 
 // messageWidth is what short messages are padded to, so that the keys of neighbours stand below each other.
@@ -45,10 +45,16 @@ type Printer struct {
 	o      Options
 	last   time.Time // of the event before, for Delta
 	begun  bool
+	before map[string]string // the values of the events before, by key, as far as they were printed in colour
 	dst    []byte
 	blocks []block // texts to set below the event
 	shown  int
 	cut    int // keys left out
+
+	rest          []slog.Attr
+	path, scratch []byte
+	column        int // of the terminal, where the line has come to
+	indent        int // of continued lines
 }
 
 type block struct {
@@ -61,7 +67,7 @@ func New(o Options) *Printer {
 	if o.Zone == nil {
 		o.Zone = time.Local
 	}
-	return &Printer{o: o}
+	return &Printer{o: o, before: map[string]string{}}
 }
 
 // parts are the attributes of an event that have a place of their own on the line.
@@ -79,17 +85,18 @@ func (p *Printer) Append(dst []byte, e event.Event) []byte {
 	p.dst, p.blocks, p.shown, p.cut = dst, p.blocks[:0], 0, 0
 	start := len(dst)
 	var has parts
-	rest := make([]slog.Attr, 0, 16)
+	rest := p.rest[:0]
+	timeKey, timed := e.TimeKey()
+	levelKey, leveled := e.LevelKey()
+	messageKey, said := e.MessageKey()
 	for a := range e.All() {
-		isTime, isLevel, isMessage := place(a)
-		one := event.New(a)
 		switch {
-		case isTime && !has.timed:
-			has.at, has.timed = one.Time()
-		case isLevel && !has.leveled:
-			has.level, has.leveled = one.Level()
-		case isMessage && !has.said:
-			has.message, has.said = one.Message()
+		case timed && a.Key == timeKey && !has.timed:
+			has.at, has.timed = e.Time()
+		case leveled && a.Key == levelKey && !has.leveled:
+			has.level, has.leveled = e.Level()
+		case said && a.Key == messageKey && !has.said:
+			has.message, has.said = e.Message()
 		case has.source == "" && a.Key == slog.SourceKey && shortSource(a.Value) != "":
 			has.source = shortSource(a.Value)
 		default:
@@ -102,22 +109,30 @@ func (p *Printer) Append(dst []byte, e event.Event) []byte {
 	if has.leveled {
 		p.level(has.level)
 	}
+	if p.indent = max(columns(p.dst[start:])+1, lessIndent); p.o.Width < narrow {
+		p.indent = lessIndent
+	}
 	if has.said {
 		p.message(has.message, has.leveled && has.level >= slog.LevelError, len(rest) > 0 || has.source != "")
 	}
-	var path []byte
+	p.column = columns(p.dst[start:])
 	for _, a := range rest {
-		p.attr(path, a)
+		p.path = p.path[:0]
+		p.attr(a)
 	}
-	if p.cut > 0 {
+	clear(rest)
+	p.rest = rest
+	if from := len(p.dst); p.cut > 0 {
 		p.space(1)
-		p.style(dim, "…+"+strconv.Itoa(p.cut)+" keys")
+		p.style(dim, "…+"+count(p.cut, "key"))
+		p.wrap(from)
 	}
-	if has.source != "" {
+	if from := len(p.dst); has.source != "" {
 		p.space(2)
 		p.begin(dim)
 		p.text(has.source, false)
 		p.end()
+		p.wrap(from)
 	}
 	if len(p.dst) == start {
 		p.style(dim, "{}")
@@ -186,7 +201,7 @@ func (p *Printer) message(text string, bad, more bool) {
 		first, over = cut(first, maxMessage)
 	}
 	p.text(first, false)
-	width := utf8.RuneCount(p.dst[from:])
+	width := columns(p.dst[from:])
 	p.end()
 	p.cutMark(over, lines)
 	for n := width; more && n < messageWidth; n++ {
@@ -197,13 +212,16 @@ func (p *Printer) message(text string, bad, more bool) {
 	}
 }
 
-// attr sets one attribute, groups as their members with dotted keys.
-func (p *Printer) attr(path []byte, a slog.Attr) {
-	name := append(path, a.Key...)
+// attr sets one attribute, whose key is appended to p.path; groups as their members with dotted keys.
+func (p *Printer) attr(a slog.Attr) {
+	p.path = append(p.path, a.Key...)
 	v := a.Value.Resolve()
 	if v.Kind() == slog.KindGroup && len(v.Group()) > 0 {
+		p.path = append(p.path, '.')
+		prefix := len(p.path)
 		for _, child := range v.Group() {
-			p.attr(append(name, '.'), child)
+			p.path = p.path[:prefix]
+			p.attr(child)
 		}
 		return
 	}
@@ -212,9 +230,10 @@ func (p *Printer) attr(path []byte, a slog.Attr) {
 		return
 	}
 	p.shown++
+	from := len(p.dst)
 	p.space(1)
 	p.begin(dim)
-	key := string(name)
+	key := string(p.path)
 	if !p.o.Full {
 		if short, over := cut(key, maxKey); over > 0 {
 			key = short + "…"
@@ -223,25 +242,6 @@ func (p *Printer) attr(path []byte, a slog.Attr) {
 	p.text(key, false)
 	p.dst = append(p.dst, '=')
 	p.end()
-	p.value(name, v)
-}
-
-// The keys that an event's time, level and message may have; see [event.Event.Time] and its neighbours.
-var (
-	timeKeys    = []string{"time", "timestamp", "@timestamp", "ts"}
-	levelKeys   = []string{"level", "severity", "lvl", "levelname", "log.level"}
-	messageKeys = []string{"msg", "message"}
-)
-
-// place returns which of the three an attribute is, by its key and by whether its value can be one.
-func place(a slog.Attr) (isTime, isLevel, isMessage bool) {
-	switch {
-	case slices.Contains(timeKeys, a.Key):
-		_, isTime = event.New(a).Time()
-	case slices.Contains(levelKeys, a.Key):
-		_, isLevel = event.New(a).Level()
-	case slices.Contains(messageKeys, a.Key):
-		_, isMessage = event.New(a).Message()
-	}
-	return isTime, isLevel, isMessage
+	p.value(p.path, v)
+	p.wrap(from)
 }

@@ -49,6 +49,8 @@ func TestGolden(t *testing.T) {
 		"delta":   {Zone: zone, Clock: Delta},
 		"rfc3339": {Zone: zone, Clock: RFC3339},
 		"none":    {Clock: NoClock},
+		"wrap":    {Zone: zone, Width: 110},
+		"narrow":  {Zone: zone, Width: 60, Color: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := New(o)
@@ -98,6 +100,22 @@ func FuzzNoControls(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestNothingIsWiderThanTheTerminal(t *testing.T) {
+	for _, color := range []bool{false, true} {
+		for width := narrowest; width < 200; width += 7 {
+			p := New(Options{Width: width, Color: color})
+			for _, line := range input()[:2] { // no single value there is wider than any of these
+				text := p.Append(nil, event.Lazy([]byte(line)))
+				for l := range strings.Lines(string(text)) {
+					if n := columns([]byte(strings.TrimSuffix(l, "\n"))); n > width && n > 55 {
+						t.Errorf("width %d: %d columns: %q", width, n, l)
+					}
+				}
+			}
+		}
+	}
 }
 
 func BenchmarkAppend(b *testing.B) {

@@ -117,14 +117,36 @@ func (p *Printer) value(key []byte, v slog.Value) {
 	}
 	isString := v.Kind() == slog.KindString
 	quoted := isString && !plain(first)
-	if isString && isError(key) {
+	switch {
+	case !p.o.Color:
+		p.text(first, quoted)
+	case isString && isError(key):
 		p.begin(red)
 		p.text(first, quoted)
 		p.end()
-	} else {
+	case p.repeated(key, first):
+		p.begin(dim)
+		p.text(first, quoted)
+		p.end()
+	default:
 		p.text(first, quoted)
 	}
 	p.cutMark(over, lines)
+}
+
+// repeated reports whether the key had this value when it was printed last, and remembers it. What every event says is
+// printed dim, so that what is new stands out.
+func (p *Printer) repeated(key []byte, value string) bool {
+	last, known := p.before[string(key)]
+	switch {
+	case known && last == value:
+		return true
+	case len(value) > 4*maxValue:
+		delete(p.before, string(key))
+	case known || len(p.before) < maxBefore:
+		p.before[string(key)] = strings.Clone(value)
+	}
+	return false
 }
 
 // cutMark says what is left out of a text, unless nothing is or the text follows in full.

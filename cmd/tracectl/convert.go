@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tracehandler/tracehandler/cmd/tracectl/internal/filter"
+	"github.com/tracehandler/tracehandler/convert"
+	"github.com/tracehandler/tracehandler/format"
+)
+
+type convertOptions struct {
+	writing
+	salvage bool
+	quiet   bool
+}
+
+func newConvertCommand() *cobra.Command {
+	var o convertOptions
+	cmd := &cobra.Command{
+		Use:   "convert [--to FORMAT] [-o FILE | -o DIRECTORY] [FILE | DIRECTORY | -]...",
+		Short: "Convert traces to another format",
+		Long: `Convert copies traces into another format, line by line, byte for byte. What a file holds is told from its content; what
+it becomes is said by --to, or else by the suffix of -o FILE.
+
+Without -o the output stands beside its source, with the suffix of its format. Several sources go into -o DIRECTORY. Each
+output is checked before it gets its name, and nothing is replaced unless --overwrite is given. A damaged source is an
+error, unless --salvage says to convert what is intact; the exit code is 2 in both cases.`,
+		Example: `  tracectl convert --to zstd app.ndjson                  # makes app.ndjson.zst
+  tracectl convert -o app.ndjson app.ndjson.gz
+  tracectl convert --to gzip -o packed/ traces/
+  journalctl -o json -u app | tracectl convert -o app.ndjson.zst -`,
+		RunE: func(cmd *cobra.Command, args []string) error { return runConvert(cmd, args, &o) },
+	}
+	o.writing.add(cmd, "write to this `file` or into this directory; - is standard output")
+	f := cmd.Flags()
+	f.BoolVar(&o.salvage, "salvage", false, "convert what is intact of a damaged trace")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "print nothing but errors")
+	return cmd
+}
+
+func runConvert(cmd *cobra.Command, args []string, o *convertOptions) error {
+	to, err := o.format(cmd)
+	if err != nil {
+		return err
+	}
+	paths, err := findInputs(cmd, args)
+	if err != nil {
+		return err
+	}
+	if o.output == stdin || len(paths) == 1 && paths[0] == stdin {
+		if o.output == "" {
+			o.output = stdin
+		}
+		if len(paths) > 1 {
+			return &usageError{cmd, errors.New("several traces become one on standard output: use 'tracectl merge'")}
+		}
+		return writeInputs(cmd, paths, &filter.Filter{}, to, &o.writing)
+	}
+	ctx, stop := interruptible(cmd)
+	defer stop()
+	intoDir := isDir(o.output)
+	if len(paths) > 1 && o.output != "" && !intoDir {
+		return &usageError{cmd, fmt.Errorf("%s sources need a directory for -o, and %s is none", number(len(paths)), o.output)}
+	}
+	t := newTroubles(cmd)
+	for _, src := range paths {
+		dst := o.output
+		if intoDir || dst == "" {
+			dst = beside(src, to)
+			if intoDir {
+				dst = filepath.Join(o.output, filepath.Base(dst))
+			}
+		}
+		if err := convertOne(ctx, cmd, src, dst, to, o, t); err != nil {
+			return err
+		}
+	}
+	return t.result()
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// beside returns the name of src with the suffix of its new format.
+func beside(src string, to format.Format) string {
+	base := src
+	for _, f := range format.All() {
+		if rest, ok := strings.CutSuffix(src, f.Suffix()); ok && filepath.Base(rest) != "" && len(rest) < len(base) {
+			base = rest
+		}
+	}
+	for _, suffix := range []string{".gz", ".zst", ".ndjson", ".bin"} {
+		base = strings.TrimSuffix(base, suffix)
+	}
+	return base + to.Suffix()
+}
+
+func convertOne(ctx context.Context, cmd *cobra.Command, src, dst string, to format.Format, o *convertOptions, t *troubles) error {
+	bar := newProgress(cmd, filepath.Base(src), fileSize(src))
+	t.hide = bar.hide
+	r, err := convert.File(ctx, src, dst, to, &convert.Options{
+		Level: o.effort, Overwrite: o.overwrite, Salvage: o.salvage,
+		Progress: func(read, _ int64) { bar.set(read) },
+	})
+	bar.done()
+	t.hide = func() {}
+	switch {
+	case errors.Is(err, context.Canceled):
+		return err
+	case err != nil:
+		t.add(src, err)
+		return nil
+	}
+	for _, d := range r.Damage {
+		t.add(src, d)
+	}
+	if !o.quiet {
+		fmt.Fprintf(cmd.OutOrStdout(), "%s → %s: %s, %s → %s\n", src, dst, plural(r.Lines, "line"), bytesText(r.SrcSize), bytesText(r.DstSize))
+	}
+	return nil
+}
+
+func fileSize(path string) int64 {
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+		return info.Size()
+	}
+	return -1
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"regexp"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// The exit codes.
+const (
+	exitOK          = 0
+	exitNothing     = 1   // nothing matched
+	exitTrouble     = 2   // usage, damage, or an error of reading or writing
+	exitInterrupted = 130 // 128 + SIGINT, as shells count
+)
+
+// errNothing ends a command that found nothing, errReported one whose troubles were printed where they were met.
+var (
+	errNothing  = errors.New("nothing matched")
+	errReported = errors.New("trouble was reported")
+)
+
+// usageError is an error of whoever typed the command.
+type usageError struct {
+	cmd *cobra.Command
+	err error
+}
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+func exitCode(errOut io.Writer, err error) int {
+	var usage *usageError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, errNothing):
+		return exitNothing
+	case errors.Is(err, errReported):
+		return exitTrouble
+	case isBrokenPipe(err):
+		return exitOK // the reader of our output has had enough
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	case errors.As(err, &usage):
+		fmt.Fprintf(errOut, "tracectl: %v\nTry '%s --help'.\n", usage.err, usage.cmd.CommandPath())
+	default:
+		complain(errOut, err)
+	}
+	return exitTrouble
+}
+
+// interruptible returns a context that an interrupt ends, for commands that have something to tidy up; the others just die. A
+// second interrupt kills.
+func interruptible(cmd *cobra.Command) (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}
+
+// complain prints an error for a person: without the names of the packages it passed through.
+func complain(errOut io.Writer, err error) {
+	fmt.Fprintf(errOut, "tracectl: %s\n", humane(err))
+}
+
+var packageNames = regexp.MustCompile(`(^|: )(?:reader|finalize|convert|sink|event|frame|format|corpus): `)
+
+func humane(err error) string {
+	return packageNames.ReplaceAllString(err.Error(), "$1")
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+)
+
+// progressDelay is how long work goes on before it shows its progress; most is done by then.
+const progressDelay = time.Second
+
+// progress shows on standard error how far long work has come, if that is a terminal. A nil progress shows nothing.
+type progress struct {
+	bar   *progressbar.ProgressBar
+	start time.Time
+	shown bool
+}
+
+// newProgress returns the progress of work on total bytes, -1 if that is not known.
+func newProgress(cmd *cobra.Command, label string, total int64) *progress {
+	if !isTerminal(cmd.ErrOrStderr()) {
+		return nil
+	}
+	return &progress{start: time.Now(), bar: progressbar.NewOptions64(total,
+		progressbar.OptionSetWriter(cmd.ErrOrStderr()),
+		progressbar.OptionSetDescription(label),
+		progressbar.OptionShowBytes(true),
+		progressbar.OptionUseIECUnits(true),
+		progressbar.OptionSetWidth(30),
+		progressbar.OptionThrottle(100*time.Millisecond),
+		progressbar.OptionSetRenderBlankState(false),
+		progressbar.OptionClearOnFinish(),
+	)}
+}
+
+// set says that done bytes of the work are done.
+func (p *progress) set(done int64) {
+	if p == nil || !p.shown && time.Since(p.start) < progressDelay {
+		return
+	}
+	p.shown = true
+	_ = p.bar.Set64(done) // a terminal that does not take the bar is no reason to stop
+}
+
+// hide removes the bar, so that something else can be printed; the next set shows it again.
+func (p *progress) hide() {
+	if p != nil && p.shown {
+		_ = p.bar.Clear()
+	}
+}
+
+// done removes the bar for good.
+func (p *progress) done() {
+	if p != nil && p.shown {
+		_ = p.bar.Finish()
+		_ = p.bar.Clear()
+	}
+}

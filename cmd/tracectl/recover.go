@@ -1,0 +1,105 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tracehandler/tracehandler/finalize"
+	"github.com/tracehandler/tracehandler/naming"
+)
+
+type recoverOptions struct {
+	dryRun bool
+	quiet  bool
+}
+
+func newRecoverCommand() *cobra.Command {
+	var o recoverOptions
+	cmd := &cobra.Command{
+		Use:   "recover FILE | DIRECTORY...",
+		Short: "Finish the partials that a crash left",
+		Long: `Recover turns partials (NAME` + naming.PartialSuffix + `) whose writer is gone into traces (NAME): what is torn at the end is cut, whole events
+found in it are kept, and the file gets its name. Nothing else is changed: no event is invented, moved or doubled.
+
+A partial that is being written is refused; in a directory it is passed over. The exit code is 1 if there was no partial.`,
+		Example: `  tracectl recover --dry-run traces/
+  tracectl recover app.ndjson.zst.partial`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return runRecover(cmd, args, &o) },
+	}
+	f := cmd.Flags()
+	f.BoolVar(&o.dryRun, "dry-run", false, "say what would be done, and do nothing")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "print nothing but errors")
+	return cmd
+}
+
+func runRecover(cmd *cobra.Command, args []string, o *recoverOptions) error {
+	t := newTroubles(cmd)
+	found := 0
+	for _, path := range args {
+		reports, err := finalize.Recover(path, &finalize.Options{DryRun: o.dryRun})
+		for i := range reports {
+			found++
+			if o.quiet {
+				continue
+			}
+			if _, err := fmt.Fprintln(cmd.OutOrStdout(), recovered(&reports[i], o.dryRun)); err != nil {
+				return err
+			}
+		}
+		for _, err := range each(err) {
+			var locked *finalize.LockedError
+			if errors.As(err, &locked) && isDir(path) {
+				found++
+				complain(cmd.ErrOrStderr(), fmt.Errorf("%w; passed over", err))
+				continue
+			}
+			t.add(path, err)
+		}
+	}
+	if err := t.result(); err != nil {
+		return err
+	}
+	if found == 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "tracectl: no partials in %s\n", strings.Join(args, ", "))
+		return errNothing
+	}
+	return nil
+}
+
+// each takes a joined error apart.
+func each(err error) []error {
+	if err == nil {
+		return nil
+	}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return joined.Unwrap()
+	}
+	return []error{err}
+}
+
+// recovered says what was done, or would be, to one partial.
+func recovered(r *finalize.Report, dry bool) string {
+	would, became := "", "recovered"
+	if dry {
+		would, became = "would be ", "would be recovered"
+	}
+	trace := strings.TrimSuffix(r.Path, naming.PartialSuffix)
+	s := fmt.Sprintf("%s: %s as %s: %s", r.Partial, became, trace, plural(r.Events, "event"))
+	if r.Removed {
+		s = fmt.Sprintf("%s: %sremoved: it holds no event", r.Partial, would)
+	}
+	if r.TornBytes > 0 {
+		s += fmt.Sprintf(", %s of a torn end %scut", plural(r.TornBytes, "byte"), would)
+	}
+	if r.SalvagedEvents > 0 {
+		s += fmt.Sprintf(", %s in it %skept", plural(r.SalvagedEvents, "whole event"), would)
+	}
+	if n := len(r.Damage); n > 0 {
+		s += fmt.Sprintf(", %s inside (%s) left as it is", plural(n, "damaged stretch"), plural(r.DamageBytes, "byte"))
+	}
+	return s
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+)
+
+// newRootCommand lists the commands. A feature adds a file of its own and one line here.
+func newRootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "tracectl",
+		Short: "Read, convert, check and recover traces",
+		Long: `Tracectl works on traces: files of events, one JSON object a line, plain or compressed with gzip or zstd.
+What a file holds is told from its content, never from its name; "-" stands for standard input, and a directory for the
+traces in it.
+
+Exit codes: 0 all went well; 1 nothing matched; 2 wrong usage, damage, or an error of reading or writing.`,
+		SilenceUsage:               true,
+		SilenceErrors:              true,
+		SuggestionsMinimumDistance: 2,
+		CompletionOptions:          cobra.CompletionOptions{HiddenDefaultCmd: false},
+	}
+	root.PersistentFlags().Var(&colorFlag{}, "color", "colours: auto (on a terminal, unless NO_COLOR is set), always or never")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usageError{cmd, err} })
+	root.AddCommand(
+		newCatCommand(),
+		newConvertCommand(),
+		newMergeCommand(),
+		newStatCommand(),
+		newVerifyCommand(),
+		newRecoverCommand(),
+		newDemoCommand(),
+		newVersionCommand(),
+		newManCommand(),
+	)
+	for _, cmd := range root.Commands() {
+		checkArgs(cmd)
+	}
+	return root
+}
+
+// checkArgs makes what a command's Args refuse an error of usage.
+func checkArgs(cmd *cobra.Command) {
+	if check := cmd.Args; check != nil {
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			if err := check(cmd, args); err != nil {
+				return &usageError{cmd, err}
+			}
+			return nil
+		}
+	}
+}
+
+// run runs the command that args name and returns the exit code.
+func run(args []string, in io.Reader, out, errOut io.Writer) int {
+	root := newRootCommand()
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errOut)
+	return exitCode(errOut, root.Execute())
+}

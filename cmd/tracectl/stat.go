@@ -1,0 +1,217 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tracehandler/tracehandler/cmd/tracectl/internal/filter"
+	"github.com/tracehandler/tracehandler/cmd/tracectl/internal/summary"
+	"github.com/tracehandler/tracehandler/cmd/tracectl/internal/table"
+)
+
+type statOptions struct {
+	selecting
+	json bool
+	top  int
+}
+
+func newStatCommand() *cobra.Command {
+	var o statOptions
+	cmd := &cobra.Command{
+		Use:   "stat [FILE | DIRECTORY | -]...",
+		Short: "Count what is in traces: events, levels, times, keys, sizes",
+		Long: `Stat reads traces and prints what is in them, for each file and for all: events, lines that are none, bytes of text and as
+stored, gzip members or zstd frames, damage, the span of time, levels, and the most common keys, with the kinds of values they have.
+With flags that choose events, times, levels and keys are those of the events chosen.
+` + selectingHelp,
+		Example: `  tracectl stat app.ndjson.zst
+  tracectl stat --json traces/ | jq .total.levels
+  tracectl stat -f 'http.status>=500' --since -1h app.ndjson.gz`,
+		RunE: func(cmd *cobra.Command, args []string) error { return runStat(cmd, args, &o) },
+	}
+	o.selecting.add(cmd)
+	f := cmd.Flags()
+	f.BoolVar(&o.json, "json", false, "print one JSON object")
+	f.IntVar(&o.top, "top", 20, "print at most this `number` of keys; 0 for all")
+	return cmd
+}
+
+func runStat(cmd *cobra.Command, args []string, o *statOptions) error {
+	choose, err := o.filter(cmd)
+	if err != nil {
+		return err
+	}
+	loc, err := o.location()
+	if err != nil {
+		return &usageError{cmd, err}
+	}
+	paths, err := findInputs(cmd, args)
+	if err != nil {
+		return err
+	}
+	t := newTroubles(cmd)
+	var files []*summary.Summary
+	for _, path := range paths {
+		in, err := open(cmd, path, nil)
+		if err != nil {
+			t.add(path, err)
+			continue
+		}
+		files = append(files, summarize(cmd, in, choose, t))
+		_ = in.Close() // nothing was written
+	}
+	total := summary.Total(files)
+	if o.json {
+		err = writeStatJSON(cmd.OutOrStdout(), files, total, o.top)
+	} else if len(files) > 0 {
+		err = writeStat(cmd, files, total, o.top, loc)
+	}
+	if err != nil {
+		return err
+	}
+	if err := t.result(); err != nil {
+		return err
+	}
+	if total.Chosen == 0 && !choose.Empty() {
+		return errNothing
+	}
+	return nil
+}
+
+// summarize reads one input to its end.
+func summarize(cmd *cobra.Command, in *input, choose *filter.Filter, t *troubles) *summary.Summary {
+	bar := newProgress(cmd, "reading", in.size)
+	defer bar.done()
+	t.hide = bar.hide
+	defer func() { t.hide = func() {} }()
+	s := summary.New(in.name)
+	n := 0
+	for e, err := range in.Events() {
+		if n++; n%4096 == 0 {
+			bar.set(in.Stats().Stored)
+		}
+		switch {
+		case err != nil:
+			t.add(in.name, err)
+		case choose.Match(e):
+			s.Add(e)
+		}
+	}
+	st := in.Stats()
+	s.Format = layers(in)
+	s.Events, s.BadLines, s.Text, s.Stored = st.Events, st.Bad, st.Text, st.Stored
+	s.Frames, s.Damage, s.DamageBytes = st.Frames, st.Damage, st.Skipped
+	return s
+}
+
+// layers names what the bytes of an input are, the outermost first.
+func layers(in *input) string {
+	var names []string
+	for _, m := range in.Compression() {
+		names = append(names, m.String())
+	}
+	if len(names) == 0 {
+		return "plain"
+	}
+	return strings.Join(names, "+")
+}
+
+func writeStatJSON(w io.Writer, files []*summary.Summary, total *summary.Summary, top int) error {
+	if files == nil {
+		files = []*summary.Summary{}
+	}
+	for _, s := range append(slices.Clone(files), total) {
+		s.SetTop(top)
+	}
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(struct {
+		Files []*summary.Summary `json:"files"`
+		Total *summary.Summary   `json:"total"`
+	}{files, total})
+}
+
+func writeStat(cmd *cobra.Command, files []*summary.Summary, total *summary.Summary, top int, loc *time.Location) error {
+	out := cmd.OutOrStdout()
+	color := useColor(cmd, out)
+	t := table.New("file", "format", "events>", "bad lines>", "damage>", "text>", "stored>", "ratio>", "frames>", "first event", "span>")
+	rows := files
+	if len(files) > 1 {
+		rows = append(slices.Clone(files), total)
+	}
+	for _, s := range rows {
+		first, length := "-", "-"
+		if !s.First.IsZero() {
+			first, length = s.First.In(loc).Format("2006-01-02 15:04:05.000"), span(s.Last.Sub(s.First))
+		}
+		t.Row(s.Name, s.Format, number(s.Events), number(s.BadLines), number(s.Damage), bytesText(s.Text), bytesText(s.Stored),
+			ratio(s.Text, s.Stored), number(s.Frames), first, length)
+	}
+	if err := t.Write(out, color); err != nil {
+		return err
+	}
+	if total.Chosen == 0 {
+		return nil
+	}
+	if total.Chosen != total.Events {
+		if _, err := fmt.Fprintf(out, "\n%s of %s chosen\n", number(total.Chosen), plural(total.Events, "event")); err != nil {
+			return err
+		}
+	}
+	if total.NoLevel == total.Chosen { // a kind of trace without levels
+		return writeKeys(out, total, top, color)
+	}
+	if err := writeLevels(out, total, color); err != nil {
+		return err
+	}
+	return writeKeys(out, total, top, color)
+}
+
+func writeLevels(out io.Writer, total *summary.Summary, color bool) error {
+	t := table.New("level", "events>", "share>", "")
+	for _, l := range slices.Sorted(maps.Keys(total.ByLevel)) {
+		t.Row(l.String(), number(total.ByLevel[l]), share(total.ByLevel[l], total.Chosen), barOf(total.ByLevel[l], total.Chosen))
+	}
+	if n := total.NoLevel; n > 0 {
+		t.Row("(none)", number(n), share(n, total.Chosen), barOf(n, total.Chosen))
+	}
+	if _, err := fmt.Fprintln(out); err != nil {
+		return err
+	}
+	return t.Write(out, color)
+}
+
+func writeKeys(out io.Writer, total *summary.Summary, top int, color bool) error {
+	keys := total.TopKeys(top)
+	t := table.New("key", "events>", "share>", "values")
+	for _, k := range keys {
+		t.Row(k.Name, number(k.Events), share(k.Events, total.Chosen), strings.Join(k.Kinds, ", "))
+	}
+	if _, err := fmt.Fprintln(out); err != nil {
+		return err
+	}
+	if err := t.Write(out, color); err != nil {
+		return err
+	}
+	if more := len(total.Keys) - len(keys); more > 0 {
+		_, err := fmt.Fprintf(out, "… and %s; --top 0 shows all\n", plural(more, "more key"))
+		return err
+	}
+	return nil
+}
+
+func share(n, of int64) string { return fmt.Sprintf("%.1f%%", 100*float64(n)/float64(of)) }
+
+// barOf draws a share.
+func barOf(n, of int64) string {
+	const width = 30
+	return strings.Repeat("█", int((n*width+of/2)/of))
+}

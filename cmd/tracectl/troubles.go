@@ -1,0 +1,57 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tracehandler/tracehandler/reader"
+)
+
+// listed is how many bad lines of one file are printed; a file that is no trace would fill the screen.
+const listed = 5
+
+// troubles prints what is wrong with inputs and remembers that something was.
+type troubles struct {
+	w     io.Writer
+	hide  func() // takes the progress bar out of the way
+	lines map[string]int
+	order []string // files with bad lines
+	any   bool
+}
+
+func newTroubles(cmd *cobra.Command) *troubles {
+	return &troubles{w: cmd.ErrOrStderr(), hide: func() {}, lines: map[string]int{}}
+}
+
+// add prints err; of many bad lines in one file only the first.
+func (t *troubles) add(path string, err error) {
+	t.any = true
+	var line *reader.LineError
+	if errors.As(err, &line) {
+		if path = line.Path; t.lines[path] == 0 {
+			t.order = append(t.order, path)
+		}
+		if t.lines[path]++; t.lines[path] > listed {
+			return
+		}
+	}
+	t.hide()
+	complain(t.w, err)
+}
+
+// result ends a command: with the number of bad lines that were not printed, and the error if there was any trouble.
+func (t *troubles) result() error {
+	t.hide()
+	for _, path := range t.order {
+		if more := t.lines[path] - listed; more > 0 {
+			fmt.Fprintf(t.w, "tracectl: %s: %d more bad lines; 'tracectl verify' lists them\n", path, more)
+		}
+	}
+	if t.any {
+		return errReported
+	}
+	return nil
+}
