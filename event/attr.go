@@ -40,9 +40,12 @@ func (w *writer) enter(groups []string) {
 	}
 }
 
+// leave forgets them, and what ReplaceAttr may have appended to them.
 func (w *writer) leave() {
-	clear(w.b.groups)
-	w.b.groups = w.b.groups[:0]
+	if w.replace != nil {
+		clear(w.b.groups[:cap(w.b.groups)])
+		w.b.groups = w.b.groups[:0]
+	}
 }
 
 // appendTop appends an attribute that is not in another one. What holds no other values is written here, at once.
@@ -50,12 +53,19 @@ func (w *writer) appendTop(dst []byte, a slog.Attr) []byte {
 	if w.replace == nil {
 		switch a.Value.Kind() {
 		case slog.KindString:
-			return appendString(appendKey(dst, a.Key), a.Value.String())
+			return appendStringMember(dst, a.Key, a.Value.String())
 		case slog.KindInt64:
 			return strconv.AppendInt(appendKey(dst, a.Key), a.Value.Int64(), 10)
-		case slog.KindAny, slog.KindGroup, slog.KindLogValuer:
-		default:
-			return w.appendScalar(appendKey(dst, a.Key), a.Value)
+		case slog.KindUint64:
+			return strconv.AppendUint(appendKey(dst, a.Key), a.Value.Uint64(), 10)
+		case slog.KindFloat64:
+			return appendFloat(appendKey(dst, a.Key), a.Value.Float64(), 64)
+		case slog.KindBool:
+			return strconv.AppendBool(appendKey(dst, a.Key), a.Value.Bool())
+		case slog.KindDuration:
+			return strconv.AppendInt(appendKey(dst, a.Key), int64(a.Value.Duration()), 10)
+		case slog.KindTime:
+			return w.b.when.append(appendKey(dst, a.Key), a.Value.Time())
 		}
 	}
 	mark, depth, groups := len(dst), w.depth, len(w.b.groups)

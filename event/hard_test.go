@@ -390,3 +390,24 @@ func TestAllocs(t *testing.T) {
 type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
+
+// TestBufferKeepsNothing checks that a buffer in the pool does not hold on to what was logged.
+func TestBufferKeepsNothing(t *testing.T) {
+	enc := NewJSON(Options{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr { return a }}).WithGroup("group")
+	r := slog.NewRecord(when, 0, "m", 0)
+	m := map[string]any{"a": map[string]string{"b": "c", "d": "e"}, "f": panicJSON{}, "g": []any{map[string]any{"h": structs{}}}}
+	cycle := map[string]any{"i": nil}
+	cycle["j"] = cycle
+	r.AddAttrs(slog.Any("m", m), slog.Group("n", slog.Any("m", m), slog.Any("o", panicJSON{})), slog.Group("p", slog.Any("q", cycle)))
+	var b Buffer
+	enc.AppendRecord(&b, r, nil)
+	checkLine(t, b.B)
+	if len(b.keys) != 0 || len(b.groups) != 0 || b.sink.dst != nil {
+		t.Errorf("%d keys, %d groups, %d bytes", len(b.keys), len(b.groups), len(b.sink.dst))
+	}
+	for _, s := range append(b.keys[:cap(b.keys)], b.groups[:cap(b.groups)]...) {
+		if s != "" {
+			t.Errorf("it holds %q", s)
+		}
+	}
+}

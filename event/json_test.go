@@ -104,7 +104,7 @@ func manyAttrs() []slog.Attr {
 		slog.Float64("f0", 0), slog.Float64("f-0", math.Copysign(0, -1)), slog.Float64("f1", 1), slog.Float64("f12.5", 12.5),
 		slog.Float64("small", 1e-7), slog.Float64("small2", 1.234e-9), slog.Float64("tiny", 5e-324), slog.Float64("edge", 1e-6), slog.Float64("edge2", 9.99e-7),
 		slog.Float64("big", 1e20), slog.Float64("bigger", 1e21), slog.Float64("max", math.MaxFloat64), slog.Float64("1e300", 1e300),
-		slog.Float64("2^53", 1<<53), slog.Float64("2^53+2", 1<<53+2), slog.Float64("-2^53", -(1 << 53)), slog.Float64("third", 1.0/3), slog.Any("f32", float32(0.1)),
+		slog.Float64("2^53", 1<<53), slog.Float64("2^60", 1<<60), slog.Float64("2^53+2", 1<<53+2), slog.Float64("-2^53", -(1 << 53)), slog.Float64("third", 1.0/3), slog.Any("f32", float32(0.1)),
 		slog.Duration("d", 1500*time.Millisecond), slog.Duration("d-", -1),
 		slog.Time("t", when), slog.Time("t0", time.Time{}), slog.Time("tz", when.In(zone)), slog.Time("ms", when.Truncate(time.Millisecond)), slog.Time("s", when.Truncate(time.Second)),
 		slog.Time("neg", time.Unix(-1, 5)), slog.Time("y0", time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)), slog.Time("y9999", time.Date(9999, 12, 31, 23, 59, 59, 999999999, time.UTC)),

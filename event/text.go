@@ -23,19 +23,42 @@ func appendComma(dst []byte) []byte {
 func appendKey(dst []byte, key string) []byte {
 	if at := len(dst); cap(dst)-at >= len(key)+4 {
 		buf := dst[:cap(dst)]
-		if buf[at-1] != '{' {
-			buf[at] = ','
-			at++
-		}
-		buf[at] = '"'
-		at++
-		if copyPlain(buf[at:], key) {
-			at += len(key)
-			buf[at], buf[at+1] = '"', ':'
-			return buf[:at+2]
+		if at = putKey(buf, at, key); at > 0 {
+			return buf[:at]
 		}
 	}
 	return append(appendEscaped(appendComma(dst), key), ':')
+}
+
+// putKey writes what appendKey appends to buf, which has room for it, at index at. It returns the index after it, 0 if
+// the key must be escaped.
+func putKey(buf []byte, at int, key string) int {
+	if buf[at-1] != '{' {
+		buf[at] = ','
+		at++
+	}
+	buf[at] = '"'
+	at++
+	if !copyPlain(buf[at:], key) {
+		return 0
+	}
+	at += len(key)
+	buf[at], buf[at+1] = '"', ':'
+	return at + 2
+}
+
+// appendStringMember appends a member whose value is a string, in one go if neither text must be escaped.
+func appendStringMember(dst []byte, key, s string) []byte {
+	if at := len(dst); cap(dst)-at >= len(key)+len(s)+6 {
+		buf := dst[:cap(dst)]
+		if at = putKey(buf, at, key); at > 0 && copyPlain(buf[at+1:], s) {
+			buf[at] = '"'
+			at += 1 + len(s)
+			buf[at] = '"'
+			return buf[:at+1]
+		}
+	}
+	return appendString(appendKey(dst, key), s)
 }
 
 // appendString appends s as a JSON string. Quotes, backslashes and control characters are escaped, so are U+2028 and
@@ -204,6 +227,14 @@ func appendFloat(dst []byte, f float64, size int) []byte {
 		return strconv.AppendInt(dst, i, 10)
 	}
 	abs := math.Abs(f)
+	if n := uint64(abs*1e6 + 0.5); abs >= 1e-6 && abs < 1e9 && size == 64 && float64(n)/1e6 == abs {
+		// No two decimal numbers of 15 digits or less are the same float64, so this one is the shortest text.
+		if f < 0 {
+			dst = append(dst, '-')
+		}
+		dst = strconv.AppendUint(dst, n/1e6, 10)
+		return appendFraction(dst, uint32(n%1e6)*1000)
+	}
 	if abs == 0 || size == 64 && abs >= 1e-6 && abs < 1e21 || size == 32 && float32(abs) >= 1e-6 && float32(abs) < 1e21 {
 		return strconv.AppendFloat(dst, f, 'f', -1, size)
 	}
@@ -269,22 +300,23 @@ func (c *clock) set(t time.Time) {
 	c.tail = text[len(c.head):]
 }
 
-// appendFraction appends a point and the digits of ns, without zeros at the end.
+// appendFraction appends a point and the digits of ns nanoseconds, which are not 0, without zeros at the end.
 func appendFraction(dst []byte, ns uint32) []byte {
-	n := 9
-	for ns%1000 == 0 {
-		ns /= 1000
-		n -= 3
-	}
-	for ns%10 == 0 {
-		ns /= 10
+	text := [10]byte{0: '.'}
+	a, b := ns/1e5, ns%1e5 // four and five digits
+	copy(text[1:], pairs[a/100*2:][:2])
+	copy(text[3:], pairs[a%100*2:][:2])
+	copy(text[5:], pairs[b/1000*2:][:2])
+	copy(text[7:], pairs[b/10%100*2:][:2])
+	text[9] = '0' + byte(b%10)
+	n := len(text)
+	for text[n-1] == '0' {
 		n--
 	}
-	var digits [9]byte
-	for i := n - 1; i >= 0; i-- {
-		digits[i] = '0' + byte(ns%10)
-		ns /= 10
-	}
-	dst = append(dst, '.')
-	return append(dst, digits[:n]...)
+	return append(dst, text[:n]...)
 }
+
+// pairs has the two digits of each number below 100.
+const pairs = "00010203040506070809" + "10111213141516171819" + "20212223242526272829" + "30313233343536373839" +
+	"40414243444546474849" + "50515253545556575859" + "60616263646566676869" + "70717273747576777879" +
+	"80818283848586878889" + "90919293949596979899"
