@@ -1,6 +1,7 @@
 package ir
 
 import (
+	"bytes"
 	"encoding/binary"
 	"unicode/utf8"
 	"unsafe"
@@ -171,6 +172,11 @@ func (b *Builder) Drop(m Mark) {
 // Mark is a place in an event under construction.
 type Mark struct{ shape, values, opened int }
 
+// Size returns the bytes of memory that b keeps for the next event.
+func (b *Builder) Size() int {
+	return cap(b.shape) + cap(b.values) + cap(b.clean) + cap(b.text.logtype)
+}
+
 // Mark returns the current place; Drop goes back to it.
 func (b *Builder) Mark() Mark { return Mark{len(b.shape), len(b.values), len(b.opened)} }
 
@@ -195,4 +201,31 @@ func (b *Builder) AppendTo(dst []byte) ([]byte, error) {
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(b.shape)))
 	dst = append(dst, b.shape...)
 	return append(dst, b.values...), nil
+}
+
+// Fragment is a part of an event that is laid out once and added to many: the keys that a logger was given, say. It does
+// not change, and may be used by many goroutines. The zero Fragment is empty.
+type Fragment struct {
+	shape, values []byte
+	opened        []int
+}
+
+// Fragment returns a copy of what was added since m, objects that are still open included. m must not be inside an
+// object that was closed since, and the call of User not between m and here.
+func (b *Builder) Fragment(m Mark) Fragment {
+	f := Fragment{shape: bytes.Clone(b.shape[m.shape:]), values: bytes.Clone(b.values[m.values:])}
+	for _, at := range b.opened[m.opened:] {
+		f.opened = append(f.opened, at-m.shape)
+	}
+	return f
+}
+
+// Add adds the keys and values of f, and leaves the objects open that f leaves open.
+func (b *Builder) Add(f *Fragment) {
+	b.begin()
+	for _, at := range f.opened {
+		b.opened = append(b.opened, len(b.shape)+at)
+	}
+	b.shape = append(b.shape, f.shape...)
+	b.values = append(b.values, f.values...)
 }

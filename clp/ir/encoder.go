@@ -49,6 +49,21 @@ func (e *Encoder) Append(dst []byte, b *Builder) ([]byte, error) {
 	return e.append(dst, b.shape, b.values)
 }
 
+// AppendKeys appends the keys of the event in b, as far as the stream has not got them, and not the event.
+func (e *Encoder) AppendKeys(dst []byte, b *Builder) ([]byte, error) {
+	b.begin()
+	if b.bad || len(b.opened) > 0 {
+		return dst, ErrBuilder
+	}
+	if e.shapes[string(b.shape)] != nil {
+		return dst, nil
+	}
+	if _, err := e.learn(b.shape); err != nil {
+		return dst, err
+	}
+	return append(dst, e.inserts...), nil
+}
+
 // AppendPacked is Append for an event that Builder.AppendTo packed.
 func (e *Encoder) AppendPacked(dst, packed []byte) ([]byte, error) {
 	if len(packed) < 4 {
@@ -138,6 +153,9 @@ func (e *Encoder) resolve(steps []byte) (*shape, error) {
 			return nil, err
 		}
 		if op == opOpen {
+			if t.node(id).stamp == t.event { // it was there, and closed again
+				return nil, fmt.Errorf("%w: %q", ErrIDTwice, key)
+			}
 			parents = append(parents, id)
 			continue
 		}

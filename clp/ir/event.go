@@ -44,13 +44,14 @@ func (e *Event) Time() int64 { return e.time }
 // wraps an *encoding.DecodeError; what could be decoded before it is appended.
 func (e *Event) AppendMessage(dst []byte) ([]byte, error) {
 	dst, err := e.message.appendTo(dst)
-	return dst, e.corrupt(err)
+	return dst, e.Corrupt(err)
 }
 
 // Message returns the message of a text event as it is encoded: Value.AppendText and Value.Message work on it.
 func (e *Event) Message() Value { return Value{kind: String, encoded: true, text: e.message} }
 
-func (e *Event) corrupt(err error) error {
+// Corrupt says that err was found in e: it returns a *CorruptError with the place of e that wraps err, or nil.
+func (e *Event) Corrupt(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -195,7 +196,7 @@ func (e *Event) AppendObject(dst []byte, n Namespace) ([]byte, error) {
 		if node.plain {
 			dst = append(append(append(dst, '"'), t.key(node)...), '"', ':')
 		} else {
-			dst = append(appendQuoted(dst, t.key(node)), ':')
+			dst = append(AppendQuoted(dst, t.key(node)), ':')
 		}
 		if node.pair == noPair {
 			dst = append(dst, '{')
@@ -204,7 +205,7 @@ func (e *Event) AppendObject(dst []byte, n Namespace) ([]byte, error) {
 		}
 		var err error
 		if dst, err = e.load(node.pair).AppendJSON(dst); err != nil {
-			return dst[:start], e.corrupt(err)
+			return dst[:start], e.Corrupt(err)
 		}
 		for node.next == 0 && node.parent != root {
 			dst = append(dst, '}')

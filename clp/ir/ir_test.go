@@ -84,7 +84,7 @@ func TestMembersApart(t *testing.T) {
 	b.Int("y", 3)
 	b.Close()
 	b.Int("b", 2)
-	stream, err := appendPreamble(nil, FourByte, &Metadata{Version: VersionKV})
+	stream, err := AppendPreamble(nil, FourByte, &Metadata{Version: VersionKV})
 	check(t, err)
 	stream, err = enc.Append(stream, &b)
 	check(t, err)
@@ -114,8 +114,16 @@ func TestEncoderRefusesAndRollsBack(t *testing.T) {
 		{"same key", func(b *Builder) { b.User(); b.Int("new", 1); b.Int("new", 2) }, ErrIDTwice},
 		{"two types", func(b *Builder) { b.User(); b.Int("new", 1); b.String("new", "x") }, ErrSameKey},
 		{"object and value", func(b *Builder) { b.Open("new"); b.Int("a", 1); b.Close(); b.Null("new") }, ErrObjectValue},
-		{"value and object", func(b *Builder) { b.Null("new"); b.Open("new"); b.Int("a", 1); b.Close() }, ErrObjectValue},
+		{"value and object", func(b *Builder) { b.Null("new"); b.Open("new"); b.Int("a", 1); b.Close() }, ErrIDTwice},
 		{"object twice", func(b *Builder) { b.Open("new"); b.Close(); b.Open("new"); b.Close() }, ErrIDTwice},
+		{"object again", func(b *Builder) {
+			b.Open("new")
+			b.Int("a", 1)
+			b.Close()
+			b.Open("new")
+			b.Int("b", 1)
+			b.Close()
+		}, ErrIDTwice},
 		{"open", func(b *Builder) { b.Open("new") }, ErrBuilder},
 		{"close", func(b *Builder) { b.Close() }, ErrBuilder},
 		{"user twice", func(b *Builder) { b.User(); b.User() }, ErrBuilder},
@@ -413,9 +421,9 @@ func TestLimits(t *testing.T) {
 
 // TestHugeClaims feeds lengths that the input does not back.
 func TestHugeClaims(t *testing.T) {
-	text, err := appendPreamble(nil, FourByte, &Metadata{Version: VersionText})
+	text, err := AppendPreamble(nil, FourByte, &Metadata{Version: VersionText})
 	check(t, err)
-	kv, err := appendPreamble(nil, FourByte, &Metadata{Version: VersionKV})
+	kv, err := AppendPreamble(nil, FourByte, &Metadata{Version: VersionKV})
 	check(t, err)
 	var b Builder
 	b.User()
@@ -451,7 +459,7 @@ func TestHugeClaims(t *testing.T) {
 // TestHostileMemory reads the streams that cost a reader most: nothing but keys, and one event that uses them all.
 func TestHostileMemory(t *testing.T) {
 	enc := NewEncoder(Limits{})
-	stream, err := appendPreamble(nil, FourByte, &Metadata{Version: VersionKV})
+	stream, err := AppendPreamble(nil, FourByte, &Metadata{Version: VersionKV})
 	check(t, err)
 	var ids []byte
 	n := Limits{}.withDefaults().Keys

@@ -19,8 +19,8 @@ func isPlain(text []byte) bool {
 
 const hexDigits = "0123456789abcdef"
 
-// appendQuoted appends text as a JSON string. Bytes that are not UTF-8 become U+FFFD.
-func appendQuoted(dst, text []byte) []byte {
+// AppendQuoted appends text as a JSON string. Bytes that are not UTF-8 become U+FFFD.
+func AppendQuoted(dst, text []byte) []byte {
 	dst = append(dst, '"')
 	return append(appendEscaped(dst, text), '"')
 }
@@ -104,7 +104,7 @@ func (v *Value) AppendJSON(dst []byte) ([]byte, error) {
 		return dst, err
 	}
 	if !v.encoded {
-		return appendQuoted(dst, v.text.logtype), nil
+		return AppendQuoted(dst, v.text.logtype), nil
 	}
 	dst = append(dst, '"')
 	from := len(dst)

@@ -79,13 +79,15 @@ func parseMetadata(raw []byte, width Width) (*Metadata, error) {
 // reserved names would make clp-s refuse the stream.
 var reserved = []string{"_filename", "_file_split_number", "_archive_creator_id"}
 
-// appendPreamble appends magic number and metadata. Keys come in the order of their bytes and the text is ASCII: the
-// C++ readers refuse any other.
-func appendPreamble(dst []byte, width Width, md *Metadata) ([]byte, error) {
+// AppendPreamble appends the start of a stream: magic number and metadata, for programs that use Encoder or TextEncoder
+// by themselves. Raw of md is not looked at. The error wraps ErrVersion or ErrMetadata, or is a *LimitError.
+//
+// Keys come in the order of their bytes and the text is ASCII: the C++ readers refuse any other.
+func AppendPreamble(dst []byte, width Width, md *Metadata) ([]byte, error) {
 	var o []byte
 	member := func(key, value string) { o = appendASCII(append(o, ',', '"'), key+`":"`+value+`"`) }
 	quoted := func(key, value string) {
-		q := appendQuoted(nil, []byte(value))
+		q := AppendQuoted(nil, []byte(value))
 		member(key, string(q[1:len(q)-1]))
 	}
 	if md.Version != VersionKV {

@@ -33,7 +33,7 @@ func (g *randomEvents) object(b *Builder, json []byte) []byte {
 			json = append(json, ',')
 		}
 		seen[key] = true
-		json = append(appendQuoted(json, []byte(key)), ':')
+		json = append(AppendQuoted(json, []byte(key)), ':')
 		json = g.value(b, key, json)
 	}
 	return append(json, '}')
@@ -66,7 +66,7 @@ func (g *randomEvents) value(b *Builder, key string, json []byte) []byte {
 	case 4, 5:
 		v := randomStrings[g.r.IntN(len(randomStrings))]
 		b.String(key, v)
-		return appendQuoted(json, []byte(v))
+		return AppendQuoted(json, []byte(v))
 	case 6:
 		b.Null(key)
 		return append(json, "null"...)

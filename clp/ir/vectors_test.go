@@ -125,7 +125,7 @@ func dump(t testing.TB, stream io.Reader) ([][]byte, error) {
 			} else {
 				line = fmt.Appendf(line, `"timestamp":%d,"utcOffsetMs":%d,"message":`, e.Time(), e.UTCOffset())
 			}
-			line = append(appendQuoted(line, message), '}')
+			line = append(AppendQuoted(line, message), '}')
 		} else {
 			if r.Width() == FourByte {
 				var millis, zone, level int64

@@ -121,7 +121,7 @@ func NewKVWriter(dst io.Writer, o *KVOptions) (*KVWriter, error) {
 		return nil, err
 	}
 	var err error
-	w.out.block, err = appendPreamble(nil, o.Width, &Metadata{Version: VersionKV, User: o.User})
+	w.out.block, err = AppendPreamble(nil, o.Width, &Metadata{Version: VersionKV, User: o.User})
 	return w, err
 }
 
@@ -172,7 +172,7 @@ func NewTextWriter(dst io.Writer, o *TextOptions) (*TextWriter, error) {
 		return nil, err
 	}
 	var err error
-	w.out.block, err = appendPreamble(nil, o.Width, md)
+	w.out.block, err = AppendPreamble(nil, o.Width, md)
 	return w, err
 }
 

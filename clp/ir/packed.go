@@ -1,0 +1,69 @@
+package ir
+
+import "encoding/binary"
+
+// VisitPacked walks one tree of an event that Builder.AppendTo packed, in the order in which it was built; a name that
+// was added twice comes twice. The error is ErrBuilder if packed is no such event, or the visitor's.
+func VisitPacked(packed []byte, n Namespace, v Visitor) error {
+	if len(packed) < 4 {
+		return ErrBuilder
+	}
+	size := uint64(binary.LittleEndian.Uint32(packed))
+	if size > uint64(len(packed)-4) {
+		return ErrBuilder
+	}
+	steps := packed[4 : 4+size]
+	c := cursor{b: packed, pos: int(4 + size)}
+	at := Auto
+	depth := 0
+	for i := 0; i < len(steps); {
+		op := steps[i]
+		i++
+		if op == opUser {
+			at = User
+			continue
+		}
+		var err error
+		if op == opClose {
+			if depth--; depth < 0 {
+				return ErrBuilder
+			}
+			if at == n {
+				err = v.Close()
+			}
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		length, head := binary.Uvarint(steps[i:])
+		if head <= 0 || length > uint64(len(steps)-i-head) {
+			return ErrBuilder
+		}
+		name := steps[i+head : i+head+int(length)]
+		i += head + int(length)
+		if op == opOpen {
+			depth++
+			if at == n {
+				err = v.Open(name)
+			}
+		} else {
+			var p pair
+			if c.value(&p) != nil {
+				return ErrBuilder
+			}
+			if at == n {
+				if nodeType(op) == nodeArray {
+					p.kind = Array
+				}
+				var value Value
+				p.load(packed, &value)
+				err = v.Value(name, &value)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

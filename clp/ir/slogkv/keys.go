@@ -1,0 +1,50 @@
+package slogkv
+
+import (
+	"log/slog"
+)
+
+// Keys of auto-generated values.
+const (
+	keyTimestamp = "timestamp"
+	keyMillis    = "unix_millisecs"
+	keyOffset    = "utc_offset_secs"
+	keyNanos     = "sub_millisec_nanos"
+
+	keyLevel = "level"
+	keyName  = "name"
+	keyNum   = "num"
+
+	keySource   = "source_location"
+	keyPath     = "path"
+	keyLine     = "line"
+	keyFunction = "function"
+
+	keyExact   = "exact"
+	keyNumbers = "numbers"
+	keyPoint   = "point"
+	keyJSON    = "json"
+)
+
+// keyMessage is the user-generated key of the message.
+const keyMessage = "message"
+
+// metadata is the user-defined metadata of a stream with this mapping.
+const metadata = `{"tracehandler":{"mapping":1}}`
+
+// levelName returns the name that CLP's libraries have for a level.
+func levelName(l slog.Level) string {
+	switch {
+	case l < slog.LevelDebug:
+		return "TRACE"
+	case l < slog.LevelInfo:
+		return "DEBUG"
+	case l < slog.LevelWarn:
+		return "INFO"
+	case l < slog.LevelError:
+		return "WARN"
+	case l < slog.LevelError+4:
+		return "ERROR"
+	}
+	return "FATAL"
+}

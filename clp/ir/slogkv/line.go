@@ -1,0 +1,182 @@
+package slogkv
+
+import (
+	"encoding/json"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tracehandler/tracehandler/event"
+)
+
+// AppendEvent implements event.Encoder. It appends one packed event that says the same as ev.
+func (e *Encoder) AppendEvent(b *event.Buffer, ev event.Event) {
+	l := newLayout(nil)
+	defer l.free()
+	line := ev.Line()
+	if line == nil || !json.Valid(line) {
+		line = ev.AppendJSON(nil)
+	}
+	lay := func() {
+		i := spaces(line, 0)
+		if i == len(line) || line[i] != '{' { // an event that is no object: Lazy had something else
+			l.exactKeys()
+			l.b.User()
+			return
+		}
+		rest, ok := l.head(line, i)
+		if !ok {
+			t, okT := ev.Time()
+			level, okL := ev.Level()
+			if okT && okL {
+				l.viewerKeys(t, level)
+			}
+			l.exactKeys()
+			l.b.User()
+			l.members(line, i)
+			return
+		}
+		l.b.User()
+		l.jsonAt(keyMessage, line, rest)
+		l.membersFrom(line, valueEnd(line, rest))
+	}
+	lay()
+	for l.again() {
+		lay()
+	}
+	b.B = l.finish(b.B)
+}
+
+// head adds the auto-generated keys of a line that starts as the line of a record does, and returns where the value of
+// msg starts. Otherwise it adds nothing.
+func (l *layout) head(line []byte, i int) (msg int, ok bool) {
+	var b builtins
+	key, at := firstMember(line, i)
+	if key == slog.TimeKey {
+		text := line[at:valueEnd(line, at)]
+		if b.t, ok = parseTime(text); !ok {
+			return 0, false
+		}
+		key, at = nextMember(line, valueEnd(line, at))
+	}
+	if key != slog.LevelKey {
+		return 0, false
+	}
+	if b.l, ok = parseLevel(line[at:valueEnd(line, at)]); !ok {
+		return 0, false
+	}
+	key, at = nextMember(line, valueEnd(line, at))
+	if key == slog.SourceKey {
+		if b.src, ok = parseSource(line, at); !ok {
+			return 0, false
+		}
+		key, at = nextMember(line, valueEnd(line, at))
+	}
+	if key != slog.MessageKey || line[at] != '"' {
+		return 0, false
+	}
+	l.builtins(b.t, b.l, b.src)
+	l.exactKeys()
+	return at, true
+}
+
+// firstMember returns the first member of the object at line[i], nextMember the one behind the value that ends at i: the
+// key, and where the value starts. Without one, the key is empty.
+func firstMember(line []byte, i int) (key string, value int) {
+	if i = spaces(line, i+1); line[i] == '}' {
+		return "", i
+	}
+	return member(line, i)
+}
+
+func nextMember(line []byte, i int) (key string, value int) {
+	if i = spaces(line, i); line[i] == '}' {
+		return "", i
+	}
+	return member(line, spaces(line, i+1))
+}
+
+// parseTime reads a time that comes out as the same text again.
+func parseTime(text []byte) (t time.Time, ok bool) {
+	if len(text) < 2 || text[0] != '"' {
+		return t, false
+	}
+	s := string(text[1 : len(text)-1])
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil || t.IsZero() {
+		return t, false
+	}
+	_, offset := t.Zone()
+	return t, string(appendTime(nil, t.UnixMilli(), int64(t.Nanosecond()%1e6), int64(offset))) == s
+}
+
+// parseLevel reads a level that comes out as the same text again.
+func parseLevel(text []byte) (l slog.Level, ok bool) {
+	if len(text) < 2 || text[0] != '"' {
+		return 0, false
+	}
+	s := string(text[1 : len(text)-1])
+	name, num := s, 0
+	if i := strings.IndexAny(s, "+-"); i > 0 {
+		var err error
+		name = s[:i]
+		if num, err = strconv.Atoi(s[i:]); err != nil {
+			return 0, false
+		}
+	}
+	switch name {
+	case "DEBUG":
+		l = slog.LevelDebug
+	case "INFO":
+		l = slog.LevelInfo
+	case "WARN":
+		l = slog.LevelWarn
+	case "ERROR":
+		l = slog.LevelError
+	default:
+		return 0, false
+	}
+	l += slog.Level(num)
+	return l, l.String() == s
+}
+
+// parseSource reads a source whose members are those of slog.Source, in their order and not empty.
+func parseSource(line []byte, i int) (*slog.Source, bool) {
+	if line[i] != '{' {
+		return nil, false
+	}
+	end := valueEnd(line, i)
+	var src slog.Source
+	key, at := firstMember(line, i)
+	text := func() (s string, ok bool) {
+		stop := valueEnd(line, at)
+		if line[at] != '"' || stop-at == 2 {
+			return "", false
+		}
+		s = string(appendUnquoted(nil, line[at+1:stop-1]))
+		key, at = nextMember(line, stop)
+		return s, true
+	}
+	var ok bool
+	if key == "function" {
+		if src.Function, ok = text(); !ok {
+			return nil, false
+		}
+	}
+	if key == "file" {
+		if src.File, ok = text(); !ok {
+			return nil, false
+		}
+	}
+	if key == "line" {
+		stop := valueEnd(line, at)
+		n, err := strconv.Atoi(string(line[at:stop]))
+		if err != nil || n == 0 || strconv.Itoa(n) != string(line[at:stop]) {
+			return nil, false
+		}
+		src.Line = n
+		key, at = nextMember(line, stop)
+	}
+	return &src, at == end-1 && src != slog.Source{}
+}

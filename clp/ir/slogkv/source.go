@@ -1,0 +1,33 @@
+package slogkv
+
+import (
+	"log/slog"
+	"sync/atomic"
+)
+
+// sources remembers the call sites that records come from: a load instead of a walk through the symbol table. It is
+// bounded: a call site that finds its place taken replaces the other one.
+type sources struct {
+	slots [1 << sourceBits]atomic.Pointer[site]
+}
+
+const sourceBits = 10
+
+// site is a call site. It does not change.
+type site struct {
+	pc     uintptr
+	source slog.Source
+}
+
+func (s *sources) get(r *slog.Record) *slog.Source {
+	slot := &s.slots[uint64(r.PC)*0x9e3779b97f4a7c15>>(64-sourceBits)]
+	at := slot.Load()
+	if at == nil || at.pc != r.PC {
+		at = &site{pc: r.PC}
+		if src := r.Source(); src != nil {
+			at.source = *src
+		}
+		slot.Store(at)
+	}
+	return &at.source
+}
