@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/tracehandler/tracehandler/cmd/tracectl/internal/filter"
 	"github.com/tracehandler/tracehandler/convert"
 	"github.com/tracehandler/tracehandler/format"
+	"github.com/tracehandler/tracehandler/reader"
 )
 
 type convertOptions struct {
@@ -109,7 +111,7 @@ func convertOne(ctx context.Context, cmd *cobra.Command, src, dst string, to for
 	t.hide = bar.hide
 	r, err := convert.File(ctx, src, dst, to, &convert.Options{
 		Level: o.effort, Overwrite: o.overwrite, Salvage: o.salvage,
-		Progress: func(read, _ int64) { bar.set(read) },
+		Progress: bar.set,
 	})
 	bar.done()
 	t.hide = func() {}
@@ -117,16 +119,32 @@ func convertOne(ctx context.Context, cmd *cobra.Command, src, dst string, to for
 	case errors.Is(err, context.Canceled):
 		return err
 	case err != nil:
-		t.add(src, err)
+		t.add(src, withHint(err))
 		return nil
 	}
 	for _, d := range r.Damage {
 		t.add(src, d)
 	}
-	if !o.quiet {
-		fmt.Fprintf(cmd.OutOrStdout(), "%s → %s: %s, %s → %s\n", src, dst, plural(r.Lines, "line"), bytesText(r.SrcSize), bytesText(r.DstSize))
+	if o.quiet {
+		return nil
 	}
-	return nil
+	bad := ""
+	if r.Bad > 0 {
+		bad = fmt.Sprintf(" (%s copied as they are: no JSON objects)", number(r.Bad))
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s → %s: %s%s, %s → %s\n", src, dst, plural(r.Lines, "line"), bad, bytesText(r.SrcSize), bytesText(r.DstSize))
+	return err
+}
+
+// withHint adds what could be done about an error.
+func withHint(err error) error {
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return fmt.Errorf("%w; --overwrite replaces a file", err)
+	case reader.IsReport(err):
+		return fmt.Errorf("%w; --salvage converts what is intact", err)
+	}
+	return err
 }
 
 func fileSize(path string) int64 {

@@ -65,7 +65,7 @@ func writeInputs(cmd *cobra.Command, paths []string, f *filter.Filter, to format
 	stats, err := w.write(ctx, cmd, to, matching(inOrder(ins, true), f), t, func() { bar.set(consumed(ins)) })
 	bar.done()
 	if err != nil {
-		return err
+		return withHint(err)
 	}
 	if w.output != stdin && stats.Events > 0 {
 		fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %s of text, %s stored\n", w.output, plural(stats.Events, "event"), bytesText(stats.Bytes), bytesText(stats.FileBytes))

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -130,10 +129,7 @@ func writeStatJSON(w io.Writer, files []*summary.Summary, total *summary.Summary
 	for _, s := range append(slices.Clone(files), total) {
 		s.SetTop(top)
 	}
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	return enc.Encode(struct {
+	return writeJSON(w, struct {
 		Files []*summary.Summary `json:"files"`
 		Total *summary.Summary   `json:"total"`
 	}{files, total})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tracehandler/tracehandler/event"
 	"github.com/tracehandler/tracehandler/reader"
 )
 
@@ -29,8 +30,8 @@ func newTroubles(cmd *cobra.Command) *troubles {
 // add prints err; of many bad lines in one file only the first.
 func (t *troubles) add(path string, err error) {
 	t.any = true
-	var line *reader.LineError
-	if errors.As(err, &line) {
+	line, ok := err.(*reader.LineError)
+	if ok {
 		if path = line.Path; t.lines[path] == 0 {
 			t.order = append(t.order, path)
 		}
@@ -39,7 +40,24 @@ func (t *troubles) add(path string, err error) {
 		}
 	}
 	t.hide()
-	complain(t.w, err)
+	fmt.Fprintf(t.w, "tracectl: %s\n", describe(err))
+}
+
+// describe says what is wrong and where, for a person.
+func describe(err error) string {
+	if line, ok := err.(*reader.LineError); ok {
+		return fmt.Sprintf("%s: line %d (text offset %d): %s", line.Path, line.Line, line.Offset, lineTrouble(line))
+	}
+	return humane(err)
+}
+
+// lineTrouble says what is wrong with a line and where in it.
+func lineTrouble(l *reader.LineError) string {
+	var syntax *event.SyntaxError
+	if errors.As(l.Err, &syntax) {
+		return fmt.Sprintf("no JSON object: column %d: %s", syntax.Offset+1, syntax.Msg)
+	}
+	return "expected " + l.Expected + cause(l.Err)
 }
 
 // result ends a command: with the number of bad lines that were not printed, and the error if there was any trouble.

@@ -4,10 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
-	"github.com/tracehandler/tracehandler/finalize"
+	"github.com/tracehandler/tracehandler/reader"
 )
 
 type verifyOptions struct{ json, quiet bool }
@@ -15,10 +16,10 @@ type verifyOptions struct{ json, quiet bool }
 func newVerifyCommand() *cobra.Command {
 	var o verifyOptions
 	cmd := &cobra.Command{
-		Use:   "verify FILE | DIRECTORY...",
+		Use:   "verify FILE | DIRECTORY | - ...",
 		Short: "Read everything and report what is damaged, and where",
-		Long: `Verify reads traces to their ends, checks every checksum and every line, and prints one line for each trace and one for each
-thing that is wrong with it: torn ends, damaged stretches, lines that are no JSON objects. The exit code is 2 if anything is.`,
+		Long: `Verify reads traces to their ends, checks every checksum and every line, and prints one line for each thing that is wrong - a
+torn end, a damaged stretch, a line that is no JSON object - and one for each trace. The exit code is 2 if anything is wrong.`,
 		Example: `  tracectl verify app.ndjson.zst
   tracectl verify -q traces/ || echo damaged
   tracectl verify --json traces/ | jq '.[] | select(.ok | not) | .path'`,
@@ -27,143 +28,165 @@ thing that is wrong with it: torn ends, damaged stretches, lines that are no JSO
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.json, "json", false, "print one JSON array")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "print nothing but errors of reading; the exit code tells")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "print only what could not be read at all; the exit code tells the rest")
+	cmd.MarkFlagsMutuallyExclusive("json", "quiet")
 	return cmd
 }
 
-// verdict is what verify says about one file, as JSON.
+// verdict is what verify says about one trace. Sizes are in bytes; of the places at most maxPlaces are listed.
 type verdict struct {
 	Path        string  `json:"path"`
 	OK          bool    `json:"ok"`
-	Error       string  `json:"error,omitempty"`
+	Error       string  `json:"error,omitempty"` // why it could not be read at all
 	Format      string  `json:"format,omitempty"`
 	Events      int64   `json:"events"`
+	BadLines    int64   `json:"bad_lines"`
 	Text        int64   `json:"text_bytes"`
 	Stored      int64   `json:"stored_bytes"`
 	Frames      int64   `json:"frames"`
-	TornBytes   int64   `json:"torn_bytes"`
-	Salvageable int64   `json:"torn_events"`
+	Damage      int64   `json:"damage"` // torn ends and damaged stretches
 	DamageBytes int64   `json:"damage_bytes"`
-	BadLines    int64   `json:"bad_lines"`
-	Places      []place `json:"places,omitempty"`
+	Places      []place `json:"places"`
 }
+
+const maxPlaces = 10_000
 
 // place is one thing that is wrong.
 type place struct {
-	Kind   string `json:"kind"` // torn, damage or line
-	Offset int64  `json:"offset"`
-	Size   int64  `json:"size,omitempty"`
-	Line   int64  `json:"line,omitempty"`
+	Kind   string `json:"kind"`            // torn, damage or line
+	Offset int64  `json:"offset"`          // in the file as it is stored; of a line, in the uncompressed text
+	Bytes  int64  `json:"bytes,omitempty"` // that cannot be read, as stored
+	Line   int64  `json:"line"`            // the bad line, or the last one before the damage
 	What   string `json:"what"`
 }
 
 func runVerify(cmd *cobra.Command, args []string, o *verifyOptions) error {
-	for _, a := range args {
-		if a == stdin {
-			return &usageError{cmd, errors.New("verify needs a file: standard input can be checked by 'tracectl stat -'")}
-		}
-	}
 	paths, err := findInputs(cmd, args)
 	if err != nil {
 		return err
 	}
 	t := newTroubles(cmd)
 	verdicts := []verdict{}
-	bad := false
+	out := cmd.OutOrStdout()
 	for _, path := range paths {
-		r, err := finalize.Verify(path, nil)
-		if err != nil {
-			if o.json {
-				verdicts = append(verdicts, verdict{Path: path, Error: humane(err)})
+		v, err := verify(cmd, path, t, func(err error) error {
+			if o.json || o.quiet {
+				return nil
 			}
-			t.add(path, err)
-			continue
+			_, werr := fmt.Fprintln(out, describe(err))
+			return werr
+		})
+		if err != nil {
+			return err
 		}
-		bad = bad || !r.OK()
 		switch {
 		case o.json:
-			verdicts = append(verdicts, verdictOf(&r))
-		case !o.quiet:
-			if err := printReport(cmd, &r); err != nil {
+			verdicts = append(verdicts, v)
+		case !o.quiet && v.Error == "":
+			if err := printVerdict(out, &v, useColor(cmd, out)); err != nil {
 				return err
 			}
 		}
 	}
 	if o.json {
-		enc := json.NewEncoder(cmd.OutOrStdout())
-		enc.SetIndent("", "  ")
-		enc.SetEscapeHTML(false)
-		if err := enc.Encode(verdicts); err != nil {
+		if err := writeJSON(out, verdicts); err != nil {
 			return err
 		}
 	}
-	if err := t.result(); err != nil {
-		return err
-	}
-	if bad {
-		return errReported
-	}
-	return nil
+	return t.result()
 }
 
-func verdictOf(r *finalize.Report) verdict {
-	v := verdict{Path: r.Path, OK: r.OK(), Format: r.Format.String(), Events: r.Events, Text: r.Text, Stored: r.Size, Frames: r.Frames,
-		TornBytes: r.TornBytes, Salvageable: r.SalvagedEvents, DamageBytes: r.DamageBytes, BadLines: r.BadLinesCount}
-	if r.TornBytes > 0 {
-		v.Places = append(v.Places, place{Kind: "torn", Offset: r.Size - r.TornBytes, Size: r.TornBytes, What: "the file ends in the middle of something"})
+// verify reads one trace to its end. It calls found with each thing that is wrong.
+func verify(cmd *cobra.Command, path string, t *troubles, found func(error) error) (verdict, error) {
+	v := verdict{Path: path, Places: []place{}}
+	in, err := open(cmd, path, nil)
+	if err != nil {
+		t.add(path, err)
+		v.Error = humane(err)
+		return v, nil
 	}
-	for _, d := range r.Damage {
-		v.Places = append(v.Places, place{Kind: "damage", Offset: d.Offset, Size: d.Size, What: humane(d.Err)})
+	defer in.Close()
+	v.Path = in.name
+	bar := newProgress(cmd, "verifying", in.size)
+	defer bar.done()
+	n := 0
+	for _, err := range in.Events() {
+		if n++; n%4096 == 0 {
+			bar.set(in.Stats().Stored)
+		}
+		if err == nil {
+			continue
+		}
+		bar.hide()
+		if !reader.IsReport(err) {
+			t.add(path, err)
+			v.Error = humane(err)
+			break
+		}
+		t.any = true
+		if err := found(err); err != nil {
+			return v, err
+		}
+		if len(v.Places) < maxPlaces {
+			v.Places = append(v.Places, placeOf(err))
+		}
 	}
-	for _, b := range r.BadLines {
-		v.Places = append(v.Places, place{Kind: "line", Offset: b.Offset, Line: b.Line, What: humane(b.Err)})
-	}
-	return v
+	st := in.Stats()
+	v.OK = st.Bad == 0 && st.Damage == 0 && v.Error == "" && len(v.Places) == 0
+	v.Format, v.Events, v.BadLines, v.Text, v.Stored, v.Frames = layers(in), st.Events, st.Bad, st.Text, st.Stored, st.Frames
+	v.Damage, v.DamageBytes = st.Damage, st.Skipped
+	return v, nil
 }
 
-// printReport prints one line for a file and one for each thing that is wrong with it.
-func printReport(cmd *cobra.Command, r *finalize.Report) error {
-	out := cmd.OutOrStdout()
-	color := useColor(cmd, out)
-	paint := func(sgr, text string) string {
-		if !color {
-			return text
-		}
-		return "\x1b[" + sgr + "m" + text + "\x1b[0m"
+func placeOf(err error) place {
+	var l *reader.LineError
+	var d *reader.DamageError
+	var t *reader.TornError
+	switch {
+	case errors.As(err, &l):
+		return place{Kind: "line", Offset: l.Offset, Line: l.Line, What: lineTrouble(l)}
+	case errors.As(err, &d):
+		return place{Kind: "damage", Offset: d.Offset, Bytes: d.Skipped, Line: d.Line, What: "expected " + d.Expected + cause(d.Err)}
+	case errors.As(err, &t):
+		return place{Kind: "torn", Offset: t.Offset, Bytes: t.Skipped, Line: t.Line, What: "the file ends inside " + t.Expected + cause(t.Err)}
 	}
-	head := paint("32", "ok     ")
-	if !r.OK() {
-		head = paint("1;31", "DAMAGED")
+	return place{Kind: "damage", What: humane(err)}
+}
+
+func cause(err error) string {
+	if err == nil {
+		return ""
 	}
-	var wrong []string
-	if r.TornBytes > 0 {
-		s := fmt.Sprintf("offset %d: torn: %s behind the last whole line", r.Size-r.TornBytes, plural(r.TornBytes, "byte"))
-		if r.SalvagedEvents > 0 {
-			s += fmt.Sprintf(", %s among them can be saved", plural(r.SalvagedEvents, "event"))
-		}
-		wrong = append(wrong, s)
+	return ": " + humane(err)
+}
+
+func printVerdict(out io.Writer, v *verdict, color bool) error {
+	word, sgr := "ok     ", "32"
+	if !v.OK {
+		word, sgr = "DAMAGED", "1;31"
 	}
-	for _, d := range r.Damage {
-		wrong = append(wrong, fmt.Sprintf("offset %d: %s damaged: %s", d.Offset, plural(d.Size, "byte"), humane(d.Err)))
+	if color {
+		word = "\x1b[" + sgr + "m" + word + "\x1b[0m"
 	}
-	for _, b := range r.BadLines {
-		wrong = append(wrong, fmt.Sprintf("line %d (offset %d): %s", b.Line, b.Offset, humane(b.Err)))
+	frames, bad, damage := "", "", ""
+	if v.Frames > 0 {
+		frames = ", " + plural(v.Frames, "frame")
 	}
-	if more := r.BadLinesCount - int64(len(r.BadLines)); more > 0 {
-		wrong = append(wrong, fmt.Sprintf("%s not listed", plural(more, "more bad line")))
+	if v.BadLines > 0 {
+		bad = ", " + plural(v.BadLines, "bad line")
 	}
-	frames := ""
-	if r.Frames > 0 {
-		frames = fmt.Sprintf(", %s", plural(r.Frames, "frame"))
+	if v.DamageBytes > 0 {
+		damage = ", " + plural(v.DamageBytes, "byte") + " unreadable"
 	}
-	if _, err := fmt.Fprintf(out, "%s  %s  %s%s, %s, %s of text in %s\n", head, r.Path, r.Format, frames, plural(r.Events, "event"),
-		bytesText(r.Text), bytesText(r.Size)); err != nil {
-		return err
-	}
-	for _, w := range wrong {
-		if _, err := fmt.Fprintf(out, "         %s: %s\n", r.Path, w); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := fmt.Fprintf(out, "%s  %s  %s%s, %s%s%s, %s of text in %s\n", word, v.Path, v.Format, frames, plural(v.Events, "event"), bad, damage,
+		bytesText(v.Text), bytesText(v.Stored))
+	return err
+}
+
+// writeJSON writes v indented.
+func writeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
 }

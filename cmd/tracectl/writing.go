@@ -91,7 +91,7 @@ func (w *writing) write(ctx context.Context, cmd *cobra.Command, f format.Format
 		if w.overwrite {
 			o.Exists = sink.Truncate
 		} else if _, err := os.Lstat(w.output); err == nil {
-			return sink.Stats{}, &sink.ExistsError{Path: w.output}
+			return sink.Stats{}, &fs.PathError{Op: "create", Path: w.output, Err: fs.ErrExist}
 		}
 		s = sink.File(w.output, o)
 	}
