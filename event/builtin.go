@@ -131,9 +131,11 @@ func (e Event) find(keys []string, use func(text []byte, v slog.Value) bool) (st
 			break
 		}
 		key := ""
+		text = decodedKey(text)
 		for _, k := range keys {
-			if keyIs(text, k) {
+			if string(text) == k {
 				key = k
+				break
 			}
 		}
 		if key == "" {

@@ -1,7 +1,6 @@
 package event
 
 import (
-	"bytes"
 	"unicode/utf8"
 )
 
@@ -57,13 +56,12 @@ func (c *cursor) value() ([]byte, bool) {
 	return c.b[first:i], true
 }
 
-// keyIs reports whether the text of a key means name.
-func keyIs(text []byte, name string) bool {
-	if string(text) == name {
-		return true
+// decodedKey returns what the text of a key means: nearly always the text itself.
+func decodedKey(text []byte) []byte {
+	for _, c := range text {
+		if c == '\\' || c >= utf8.RuneSelf {
+			return []byte(decodeKey(text))
+		}
 	}
-	if bytes.IndexByte(text, '\\') < 0 && utf8.Valid(text) {
-		return false
-	}
-	return decodeKey(text) == name
+	return text
 }

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -19,9 +20,27 @@ type decoder struct {
 	elems []any       // elements of the open arrays
 }
 
+// decoders keep their stacks, which are empty and clear between uses.
+var decoders = sync.Pool{New: func() any { return new(decoder) }}
+
+func (d *decoder) free() {
+	const most = 1 << 12
+	if cap(d.attrs) <= most && cap(d.elems) <= most {
+		d.b, d.i, d.s = nil, 0, ""
+		decoders.Put(d)
+	}
+}
+
 func decodeValue(text []byte) slog.Value {
-	d := decoder{b: text}
-	return d.value()
+	if text[0] != '{' && text[0] != '[' {
+		d := decoder{b: text}
+		return d.value()
+	}
+	d := decoders.Get().(*decoder)
+	d.b = text
+	v := d.value()
+	d.free()
+	return v
 }
 
 func decodeKey(text []byte) string {

@@ -63,8 +63,11 @@ func (e Event) Attrs() ([]slog.Attr, error) {
 			return nil, err
 		}
 	}
-	d := decoder{b: e.line, i: spaceEnd(e.line, 0)}
-	return d.object(), nil
+	d := decoders.Get().(*decoder)
+	d.b, d.i = e.line, spaceEnd(e.line, 0)
+	attrs := d.object()
+	d.free()
+	return attrs, nil
 }
 
 // All iterates over the event's attributes as Attrs returns them, decoding one after the other. It stops where a line

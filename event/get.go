@@ -26,7 +26,7 @@ func getText(b []byte, path []string) ([]byte, bool) {
 		if key, ok = c.next(); !ok {
 			break
 		}
-		if !keyIs(key, path[0]) {
+		if string(decodedKey(key)) != path[0] {
 			ok = c.skip()
 			continue
 		}
