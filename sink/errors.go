@@ -44,7 +44,11 @@ type LostError struct {
 }
 
 func (e *LostError) Error() string {
-	return fmt.Sprintf("sink: close %s: %d accepted events lost: %v", e.Path, e.Events, e.Err)
+	name := e.Path
+	if name == "" {
+		name = "the writer's sink"
+	}
+	return fmt.Sprintf("sink: close %s: %d accepted events lost: %v", name, e.Events, e.Err)
 }
 
 // Unwrap returns the cause.

@@ -15,7 +15,7 @@ import (
 // After a short write, and after an error, it goes on with the byte after the last one that w took.
 func Writer(w io.Writer, o Options) Sink {
 	o, enc, err := o.resolve()
-	s := &stream{o: o, optErr: err, name: "writer", enc: enc}
+	s := &stream{o: o, optErr: err, enc: enc}
 	if w == nil && err == nil {
 		s.optErr = &OptionError{"w", "is nil"}
 	}
