@@ -35,7 +35,7 @@ func benchEvent(b *Builder, i int64) {
 }
 
 func TestAllocations(t *testing.T) {
-	enc := NewEncoder(Limits{})
+	enc := NewEncoder(FourByte, Limits{})
 	text := NewTextEncoder(FourByte, 0)
 	var b Builder
 	var packed, dst []byte
@@ -129,7 +129,7 @@ func BenchmarkBuild(b *testing.B) {
 }
 
 func BenchmarkEncode(b *testing.B) {
-	enc := NewEncoder(Limits{})
+	enc := NewEncoder(FourByte, Limits{})
 	var ev Builder
 	benchEvent(&ev, 1)
 	packed, err := ev.AppendTo(nil)

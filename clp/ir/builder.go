@@ -3,33 +3,25 @@ package ir
 import (
 	"bytes"
 	"encoding/binary"
-	"unicode/utf8"
 	"unsafe"
 
 	"github.com/tracehandler/tracehandler/clp/encoding"
 )
 
 // Builder lays out one key-value event: auto-generated keys first, then, behind User, the user-generated ones. Objects
-// are opened and closed like brackets. A Builder belongs to one goroutine, but to no stream: an event is laid out
-// without the stream's lock, and only Encoder.Append, which is short, needs it.
+// are opened and closed like brackets. A Builder belongs to one goroutine, but to no stream: it copies what it is given
+// and leaves the rest to the Encoder, so that a goroutine that logs is done soon and without the stream's lock.
 //
-// The zero Builder builds four-byte events. Errors (a Close without an Open, User twice) are kept and come out of
-// Append. Names and strings that are not valid UTF-8 get U+FFFD for the bytes that are not, since readers show
-// garbage otherwise; set AnyBytes to keep them.
+// The zero Builder is ready for use. Errors (a Close without an Open, User twice) are kept and come out of
+// Encoder.Append.
 type Builder struct {
-	Width    Width
-	AnyBytes bool
-
 	// The event in two parts: its shape, which is the same for all events from one place in a program, and values. The
 	// encoder looks the shape up as a whole.
 	shape  []byte // see op
-	values []byte // auto-generated ones, then the user's, as they stand in the stream
-	auto   int    // where the user's values start; -1 before User
+	values []byte // auto-generated ones, then the user's: as in a stream, but no text is encoded, and arrays have tags of their own
 	opened []int  // of each open object: where its op stands in shape
+	user   bool   // User was called
 	bad    bool
-	begun  bool // Reset was called
-	text   textEncoder
-	clean  []byte
 }
 
 // Width is the size of numbers inside encoded text. Use FourByte unless no reader in a browser will ever read it.
@@ -57,36 +49,28 @@ const (
 	opOpen   = byte(nodeObject)
 )
 
+// tagArray8 is the first of three tags, as those of strings, for the text of an array. Streams have no such tag.
+const tagArray8 = 0x4D
+
 // Reset empties b for the next event.
 func (b *Builder) Reset() {
-	b.shape, b.values, b.opened = b.shape[:0], b.values[:0], b.opened[:0]
-	b.auto, b.bad, b.begun = -1, false, true
-	b.text.width = b.Width.encoding()
+	b.shape, b.values, b.opened, b.user, b.bad = b.shape[:0], b.values[:0], b.opened[:0], false, false
 }
 
 // User ends the auto-generated keys. An event needs it only before its first user-generated key.
 func (b *Builder) User() {
-	b.begin()
-	if b.auto >= 0 || len(b.opened) > 0 {
+	if b.user || len(b.opened) > 0 {
 		b.bad = true
 		return
 	}
-	b.auto = len(b.values)
+	b.user = true
 	b.shape = append(b.shape, opUser)
 }
 
-// begin makes the zero Builder usable.
-func (b *Builder) begin() {
-	if !b.begun {
-		b.Reset()
-	}
-}
-
 func (b *Builder) step(op byte, key string) {
-	b.begin()
-	if !b.AnyBytes && !utf8.ValidString(key) {
-		b.clean = appendValid(b.clean[:0], key)
-		key = unsafe.String(unsafe.SliceData(b.clean), len(b.clean))
+	if len(key) < 0x80 {
+		b.shape = append(append(b.shape, op, byte(len(key))), key...)
+		return
 	}
 	b.shape = binary.AppendUvarint(append(b.shape, op), uint64(len(key)))
 	b.shape = append(b.shape, key...)
@@ -115,23 +99,22 @@ func (b *Builder) Bool(key string, v bool) {
 }
 
 // String adds a string.
-func (b *Builder) String(key, v string) { b.StringBytes(key, bytesOf(v)) }
+func (b *Builder) String(key, v string) {
+	b.step(byte(nodeString), key)
+	b.values = append(appendLength(b.values, tagString8, len(v)), v...)
+}
 
 // StringBytes adds a string; v is copied.
 func (b *Builder) StringBytes(key string, v []byte) {
 	b.step(byte(nodeString), key)
-	if !b.AnyBytes && !utf8.Valid(v) {
-		b.clean = appendValid(b.clean[:0], v)
-		v = b.clean
-	}
-	b.values = appendString(&b.text, b.values, v)
+	b.values = append(appendLength(b.values, tagString8, len(v)), v...)
 }
 
-// Array adds an array, given as JSON text in UTF-8, which the builder does not check. (Readers parse it when they
-// show the event; clp-ffi-js shows an event with text that is not JSON as {}.)
+// Array adds an array, given as JSON text in UTF-8, which nobody checks before a reader shows it. (clp-ffi-js shows an
+// event with text that is not JSON as {}.)
 func (b *Builder) Array(key string, json []byte) {
 	b.step(byte(nodeArray), key)
-	b.values = appendEncoded(&b.text, b.values, json)
+	b.values = append(appendLength(b.values, tagArray8, len(json)), json...)
 }
 
 // Null adds a null.
@@ -142,7 +125,6 @@ func (b *Builder) Null(key string) {
 
 // Open starts an object. The pairs up to Close are its members.
 func (b *Builder) Open(key string) {
-	b.begin()
 	b.opened = append(b.opened, len(b.shape))
 	b.step(opOpen, key)
 }
@@ -164,18 +146,16 @@ func (b *Builder) Close() {
 	b.shape = append(b.shape, opClose)
 }
 
-// Drop takes the object that was opened last, and all in it, back.
+// Drop takes back what was added since m. The call of User must not be among it.
 func (b *Builder) Drop(m Mark) {
 	b.shape, b.values, b.opened = b.shape[:m.shape], b.values[:m.values], b.opened[:m.opened]
 }
 
+// Size returns the bytes of memory that b keeps for the next event.
+func (b *Builder) Size() int { return cap(b.shape) + cap(b.values) }
+
 // Mark is a place in an event under construction.
 type Mark struct{ shape, values, opened int }
-
-// Size returns the bytes of memory that b keeps for the next event.
-func (b *Builder) Size() int {
-	return cap(b.shape) + cap(b.values) + cap(b.clean) + cap(b.text.logtype)
-}
 
 // Mark returns the current place; Drop goes back to it.
 func (b *Builder) Mark() Mark { return Mark{len(b.shape), len(b.values), len(b.opened)} }
@@ -183,18 +163,9 @@ func (b *Builder) Mark() Mark { return Mark{len(b.shape), len(b.values), len(b.o
 // bytesOf gives the bytes of s, to be read only.
 func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
-// appendValid appends text with U+FFFD in place of each byte that is not part of valid UTF-8.
-func appendValid[T encoding.Text](dst []byte, text T) []byte {
-	for _, r := range string(text) {
-		dst = utf8.AppendRune(dst, r)
-	}
-	return dst
-}
-
 // AppendTo appends the event to dst in a form of its own, which Encoder.AppendPacked takes. It is how an event travels
 // from the goroutine that logs to the one that owns the stream. The form is private to one version of this package.
 func (b *Builder) AppendTo(dst []byte) ([]byte, error) {
-	b.begin()
 	if b.bad || len(b.opened) > 0 {
 		return dst, ErrBuilder
 	}
@@ -222,10 +193,17 @@ func (b *Builder) Fragment(m Mark) Fragment {
 
 // Add adds the keys and values of f, and leaves the objects open that f leaves open.
 func (b *Builder) Add(f *Fragment) {
-	b.begin()
 	for _, at := range f.opened {
 		b.opened = append(b.opened, len(b.shape)+at)
 	}
 	b.shape = append(b.shape, f.shape...)
 	b.values = append(b.values, f.values...)
+}
+
+// AddInts adds the keys of f, all of them integers, with these values in place of those of f.
+func (b *Builder) AddInts(f *Fragment, v ...int64) {
+	b.shape = append(b.shape, f.shape...)
+	for _, i := range v {
+		b.values = appendInteger(b.values, tagInt8, i)
+	}
 }

@@ -1,8 +1,12 @@
 package ir
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
+	"unicode/utf8"
+
+	"github.com/tracehandler/tracehandler/clp/encoding"
 )
 
 // Encoder turns events into the bytes of one key-value stream. It keeps the keys of the stream, and nothing of its
@@ -10,7 +14,13 @@ import (
 //
 // An event that is refused adds nothing, neither bytes nor keys.
 type Encoder struct {
+	// AnyBytes keeps bytes in names and strings that are not UTF-8. Readers show garbage then; without it they show
+	// U+FFFD.
+	AnyBytes bool
+
 	limits  Limits
+	text    textEncoder
+	clean   []byte
 	auto    *tree
 	user    *tree
 	inserts []byte // of the event at hand
@@ -31,9 +41,14 @@ type shape struct {
 // maxShapeBytes bounds the memory for shapes. When they are more, all are forgotten and learned again.
 const maxShapeBytes = 4 << 20
 
-// NewEncoder starts a stream without keys.
-func NewEncoder(l Limits) *Encoder {
-	return &Encoder{limits: l.withDefaults(), auto: newTree(), user: newTree(), shapes: map[string]*shape{}}
+// NewEncoder starts a stream without keys. Use FourByte for width, unless no reader in a browser will ever read it.
+func NewEncoder(width Width, l Limits) *Encoder {
+	return newEncoder(width, l, newTree(), newTree())
+}
+
+func newEncoder(width Width, l Limits, auto, user *tree) *Encoder {
+	return &Encoder{limits: l.withDefaults(), text: textEncoder{width: width.encoding()}, auto: auto, user: user,
+		shapes: map[string]*shape{}}
 }
 
 // Keys returns how many keys the stream has.
@@ -42,7 +57,6 @@ func (e *Encoder) Keys() int { return int(e.auto.count + e.user.count - 2) }
 // Append appends the event in b to dst, behind the keys it uses first. The error is ErrBuilder, ErrSameKey or
 // ErrIDTwice (with the name; a format of objects cannot hold a name twice), or a *LimitError.
 func (e *Encoder) Append(dst []byte, b *Builder) ([]byte, error) {
-	b.begin()
 	if b.bad || len(b.opened) > 0 {
 		return dst, ErrBuilder
 	}
@@ -51,7 +65,6 @@ func (e *Encoder) Append(dst []byte, b *Builder) ([]byte, error) {
 
 // AppendKeys appends the keys of the event in b, as far as the stream has not got them, and not the event.
 func (e *Encoder) AppendKeys(dst []byte, b *Builder) ([]byte, error) {
-	b.begin()
 	if b.bad || len(b.opened) > 0 {
 		return dst, ErrBuilder
 	}
@@ -77,9 +90,7 @@ func (e *Encoder) AppendPacked(dst, packed []byte) ([]byte, error) {
 }
 
 func (e *Encoder) append(dst, steps, values []byte) ([]byte, error) {
-	if len(values)+3*len(steps) > e.limits.Event { // a step takes two bytes at least, and an ID five at most
-		return dst, &LimitError{What: "bytes of an event", Limit: int64(e.limits.Event), Offset: -1}
-	}
+	start, autoKeys, userKeys := len(dst), e.auto.count, e.user.count
 	s := e.shapes[string(steps)]
 	if s == nil {
 		var err error
@@ -88,17 +99,69 @@ func (e *Encoder) append(dst, steps, values []byte) ([]byte, error) {
 		}
 		dst = append(dst, e.inserts...)
 	}
+	event := len(dst)
 	for _, id := range s.auto {
-		n := valueSize(values)
-		dst = append(dst, id...)
-		dst = append(dst, values[:n]...)
-		values = values[n:]
+		dst, values = e.value(append(dst, id...), values)
 	}
 	if s.n == 0 {
-		return append(dst, tagEmpty), nil
+		dst = append(dst, tagEmpty)
 	}
 	dst = append(dst, s.user...)
-	return append(dst, values...), nil
+	for range s.n {
+		dst, values = e.value(dst, values)
+	}
+	if len(dst)-event > e.limits.Event {
+		e.forget(steps, autoKeys, userKeys)
+		return dst[:start], &LimitError{What: "bytes of an event", Limit: int64(e.limits.Event), Offset: -1}
+	}
+	return dst, nil
+}
+
+// value appends the first of values, which a builder made, as a stream has it, and returns the others.
+func (e *Encoder) value(dst, values []byte) (out, rest []byte) {
+	n := 1
+	switch tag := values[0]; tag {
+	case tagInt8:
+		n = 2
+	case tagInt16:
+		n = 3
+	case tagInt32:
+		n = 5
+	case tagInt64, tagFloat:
+		n = 9
+	case tagString8, tagString16, tagString32:
+		size, head := sizeOf(values, tagString8)
+		return e.str(dst, values[head:head+size], false), values[head+size:]
+	case tagArray8, tagArray8 + 1, tagArray8 + 2:
+		size, head := sizeOf(values, tagArray8)
+		return e.str(dst, values[head:head+size], true), values[head+size:]
+	}
+	return append(dst, values[:n]...), values[n:]
+}
+
+// str appends a string or the text of an array. A string with a space in it is encoded, any other is not: clp-s makes
+// different columns of the two, and chooses the column to search by whether the query holds a space.
+func (e *Encoder) str(dst, s []byte, array bool) []byte {
+	if !e.AnyBytes && !utf8.Valid(s) {
+		e.clean = appendValid(e.clean[:0], s)
+		s = e.clean
+	}
+	if !array && bytes.IndexByte(s, ' ') < 0 {
+		return append(appendLength(dst, tagString8, len(s)), s...)
+	}
+	tag := byte(tagText8)
+	if e.text.width == encoding.FourByte {
+		tag = tagText4
+	}
+	return appendText(&e.text, append(dst, tag), s)
+}
+
+// appendValid appends text with U+FFFD in place of each byte that is not part of valid UTF-8.
+func appendValid(dst, text []byte) []byte {
+	for _, r := range string(text) {
+		dst = utf8.AppendRune(dst, r)
+	}
+	return dst
 }
 
 // learn finds the keys of a shape, and inserts those that are new (e.inserts).
@@ -106,8 +169,7 @@ func (e *Encoder) learn(steps []byte) (*shape, error) {
 	autoKeys, userKeys := e.auto.count, e.user.count
 	s, err := e.resolve(steps)
 	if err != nil {
-		e.auto.truncate(autoKeys)
-		e.user.truncate(userKeys)
+		e.forget(steps, autoKeys, userKeys)
 		return nil, err
 	}
 	size := len(steps) + len(s.user) + 32*len(s.auto) + 128
@@ -120,6 +182,15 @@ func (e *Encoder) learn(steps []byte) (*shape, error) {
 	}
 	e.shapes[string(steps)] = s
 	return s, nil
+}
+
+// forget takes back the keys that the event at hand has brought.
+func (e *Encoder) forget(steps []byte, autoKeys, userKeys int32) {
+	if e.auto.count > autoKeys || e.user.count > userKeys {
+		e.auto.truncate(autoKeys)
+		e.user.truncate(userKeys)
+		delete(e.shapes, string(steps))
+	}
 }
 
 func (e *Encoder) resolve(steps []byte) (*shape, error) {
@@ -144,6 +215,9 @@ func (e *Encoder) resolve(steps []byte) (*shape, error) {
 		n, size := binary.Uvarint(steps[i:])
 		key := steps[i+size : i+size+int(n)]
 		i += size + int(n)
+		if !e.AnyBytes && !utf8.Valid(key) {
+			key = appendValid(nil, key)
+		}
 		typ := nodeType(op)
 		if op == opObject {
 			typ = nodeObject
@@ -198,27 +272,4 @@ func appendID(dst []byte, tag8 byte, id int32) []byte {
 		return append(dst, tag8+1, byte(id>>8), byte(id))
 	}
 	return append(dst, tag8+2, byte(id>>24), byte(id>>16), byte(id>>8), byte(id))
-}
-
-// valueSize returns the size of the first value of a list that a Builder made.
-func valueSize(values []byte) int {
-	switch tag := values[0]; tag {
-	case tagInt8:
-		return 2
-	case tagInt16:
-		return 3
-	case tagInt32:
-		return 5
-	case tagInt64, tagFloat:
-		return 9
-	case tagTrue, tagFalse, tagEmpty, tagNull:
-		return 1
-	case tagString8:
-		return 2 + int(values[1])
-	}
-	c := cursor{b: values}
-	if c.value(&pair{}) != nil {
-		return len(values) // no builder makes such a list
-	}
-	return c.pos
 }

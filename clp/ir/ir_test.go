@@ -23,7 +23,7 @@ func TestRandomEvents(t *testing.T) {
 			var stream bytes.Buffer
 			w, err := NewKVWriter(&stream, &KVOptions{Width: width, Output: out})
 			check(t, err)
-			b := Builder{Width: width}
+			var b Builder
 			var want [][]byte
 			for i := range 5000 {
 				want = append(want, g.event(&b))
@@ -58,7 +58,7 @@ func TestRandomEvents(t *testing.T) {
 
 func TestPacked(t *testing.T) {
 	g := randomEvents{r: rand.New(rand.NewPCG(6, 6))}
-	direct, packed := NewEncoder(Limits{}), NewEncoder(Limits{})
+	direct, packed := NewEncoder(FourByte, Limits{}), NewEncoder(FourByte, Limits{})
 	var b Builder
 	for range 500 {
 		g.event(&b)
@@ -76,7 +76,7 @@ func TestPacked(t *testing.T) {
 
 func TestMembersApart(t *testing.T) {
 	// {a:{x:1}, b:2, a:{y:3}}: a legal stream names the leaves in any order.
-	enc := NewEncoder(Limits{})
+	enc := NewEncoder(FourByte, Limits{})
 	var b Builder
 	b.User()
 	b.Open("a")
@@ -131,7 +131,7 @@ func TestEncoderRefusesAndRollsBack(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			enc, fresh := NewEncoder(Limits{}), NewEncoder(Limits{})
+			enc, fresh := NewEncoder(FourByte, Limits{}), NewEncoder(FourByte, Limits{})
 			var b Builder
 			good := func() {
 				b.Reset()
@@ -411,7 +411,7 @@ func TestLimits(t *testing.T) {
 		if le := (*LimitError)(nil); !errors.As(err, &le) || le.What != tt.what {
 			t.Errorf("%s: reader: %v", tt.what, err)
 		}
-		enc := NewEncoder(tt.limits)
+		enc := NewEncoder(FourByte, tt.limits)
 		_, err = enc.Append(nil, tt.write)
 		if le := (*LimitError)(nil); !errors.As(err, &le) || le.What != tt.what || enc.Keys() != 0 {
 			t.Errorf("%s: encoder: %v, %d keys", tt.what, err, enc.Keys())
@@ -428,7 +428,7 @@ func TestHugeClaims(t *testing.T) {
 	var b Builder
 	b.User()
 	b.String("s", "")
-	kv, err = NewEncoder(Limits{}).Append(kv, &b)
+	kv, err = NewEncoder(FourByte, Limits{}).Append(kv, &b)
 	check(t, err)
 	tests := map[string][]byte{
 		"logtype":    append(bytes.Clone(text), tagLogtype32, 0x7F, 0xFF, 0xFF, 0xFF),
@@ -458,7 +458,7 @@ func TestHugeClaims(t *testing.T) {
 
 // TestHostileMemory reads the streams that cost a reader most: nothing but keys, and one event that uses them all.
 func TestHostileMemory(t *testing.T) {
-	enc := NewEncoder(Limits{})
+	enc := NewEncoder(FourByte, Limits{})
 	stream, err := AppendPreamble(nil, FourByte, &Metadata{Version: VersionKV})
 	check(t, err)
 	var ids []byte

@@ -48,16 +48,11 @@ func VisitPacked(packed []byte, n Namespace, v Visitor) error {
 				err = v.Open(name)
 			}
 		} else {
-			var p pair
-			if c.value(&p) != nil {
+			var value Value
+			if !c.packedValue(&value) {
 				return ErrBuilder
 			}
 			if at == n {
-				if nodeType(op) == nodeArray {
-					p.kind = Array
-				}
-				var value Value
-				p.load(packed, &value)
 				err = v.Value(name, &value)
 			}
 		}
@@ -66,4 +61,23 @@ func VisitPacked(packed []byte, n Namespace, v Visitor) error {
 		}
 	}
 	return nil
+}
+
+// packedValue reads a value that a builder made.
+func (c *cursor) packedValue(v *Value) bool {
+	tag, err := c.tag()
+	if err != nil {
+		return false
+	}
+	if tag-tagArray8 <= 2 {
+		*v = Value{kind: Array}
+		v.text.logtype, err = c.sized(tagArray8, false)
+		return err == nil
+	}
+	var p pair
+	if c.value(&p) != nil {
+		return false
+	}
+	p.load(c.b, v)
+	return true
 }

@@ -44,8 +44,8 @@ func ReopenKV(f File, o *KVOptions) (*KVWriter, Reopened, error) {
 	if err != nil {
 		return nil, info, err
 	}
-	w.enc = NewEncoder(o.Limits)
-	w.enc.auto, w.enc.user = r.auto, r.user
+	w.enc = newEncoder(r.width, o.Limits, r.auto, r.user)
+	w.enc.AnyBytes = o.AnyBytes
 	return w, info, nil
 }
 

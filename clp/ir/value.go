@@ -1,7 +1,6 @@
 package ir
 
 import (
-	"bytes"
 	"encoding/binary"
 	"math"
 
@@ -182,21 +181,4 @@ func appendInteger(dst []byte, tag8 byte, v int64) []byte {
 
 func appendFloat(dst []byte, v float64) []byte {
 	return binary.BigEndian.AppendUint64(append(dst, tagFloat), math.Float64bits(v))
-}
-
-// appendString appends a string. One with a space in it is encoded, any other is not: clp-s makes different columns
-// of the two, and chooses the column to search by whether the query holds a space.
-func appendString(e *textEncoder, dst []byte, s []byte) []byte {
-	if bytes.IndexByte(s, ' ') >= 0 {
-		return appendEncoded(e, dst, s)
-	}
-	return append(appendLength(dst, tagString8, len(s)), s...)
-}
-
-func appendEncoded(e *textEncoder, dst []byte, s []byte) []byte {
-	tag := byte(tagText8)
-	if e.width == encoding.FourByte {
-		tag = tagText4
-	}
-	return appendText(e, append(dst, tag), s)
 }

@@ -253,7 +253,7 @@ func (in *input) encode(t testing.TB, dst io.Writer, out Output) {
 	}
 	w, err := NewKVWriter(dst, &KVOptions{Width: in.width(), User: in.UserMetadata, Output: out})
 	check(t, err)
-	b := Builder{Width: in.width()}
+	b := Builder{}
 	for _, e := range in.Events {
 		b.Reset()
 		addJSON(t, &b, e.Auto)

@@ -10,8 +10,10 @@ import (
 
 // KVOptions are the settings of a KVWriter. The zero value writes a raw stream for every reader.
 type KVOptions struct {
-	Width Width           // of numbers inside encoded text; must be that of the builders
+	Width Width           // of numbers inside encoded text
 	User  json.RawMessage // user-defined metadata: a JSON object, at most about 65,000 bytes, or nil
+
+	AnyBytes bool // see Encoder
 	Output
 	Limits Limits
 }
@@ -116,7 +118,8 @@ func NewKVWriter(dst io.Writer, o *KVOptions) (*KVWriter, error) {
 	if o == nil {
 		o = &KVOptions{}
 	}
-	w := &KVWriter{enc: NewEncoder(o.Limits)}
+	w := &KVWriter{enc: NewEncoder(o.Width, o.Limits)}
+	w.enc.AnyBytes = o.AnyBytes
 	if err := w.out.open(dst, o.Output); err != nil {
 		return nil, err
 	}

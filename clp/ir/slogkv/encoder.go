@@ -151,37 +151,81 @@ func (l *layout) leave(groups int) {
 }
 
 // builtins adds the auto-generated keys of a record.
-func (l *layout) builtins(t time.Time, level slog.Level, src *slog.Source) {
+func (l *layout) builtins(t time.Time, level slog.Level, src *site) {
 	if !t.IsZero() {
-		l.b.Open(keyTimestamp)
-		l.b.Int(keyMillis, t.UnixMilli())
-		_, offset := t.Zone()
-		l.b.Int(keyOffset, int64(offset))
+		_, zone := t.Zone()
 		if ns := t.Nanosecond() % 1e6; ns != 0 {
-			l.b.Int(keyNanos, int64(ns))
+			l.b.AddInts(&fragments.nanos, t.UnixMilli(), int64(zone), int64(ns))
+		} else {
+			l.b.AddInts(&fragments.millis, t.UnixMilli(), int64(zone))
 		}
-		l.b.Close()
 	}
+	if i := int(level-slog.LevelDebug) / 4; level >= slog.LevelDebug && level%4 == 0 && i < len(fragments.levels) {
+		l.b.Add(&fragments.levels[i])
+	} else {
+		l.level(level)
+	}
+	if src != nil {
+		l.b.Add(&src.keys)
+	}
+}
+
+func (l *layout) level(level slog.Level) {
 	l.b.Open(keyLevel)
 	l.b.String(keyName, levelName(level))
 	l.b.Int(keyNum, int64(level))
 	l.b.Close()
-	if src != nil && *src != (slog.Source{}) {
-		l.b.Open(keySource)
-		if src.File != "" {
-			l.b.String(keyPath, src.File)
-		}
-		if src.Line != 0 {
-			l.b.Int(keyLine, int64(src.Line))
-		}
-		if src.Function != "" {
-			l.b.String(keyFunction, src.Function)
-		}
-		l.b.Close()
-	}
 }
 
-func (e *Encoder) source(r *slog.Record) *slog.Source {
+// fragments are the auto-generated keys that most events have. They do not change.
+var fragments = func() (f struct {
+	millis, nanos ir.Fragment    // times without and with a part below the millisecond
+	levels        [4]ir.Fragment // DEBUG, INFO, WARN, ERROR
+}) {
+	var l layout
+	cut := func(build func()) ir.Fragment {
+		l.b.Reset()
+		build()
+		return l.b.Fragment(ir.Mark{})
+	}
+	stamp := func(keys ...string) func() {
+		return func() {
+			l.b.Open(keyTimestamp)
+			for _, k := range keys {
+				l.b.Int(k, 0)
+			}
+			l.b.Close()
+		}
+	}
+	f.millis = cut(stamp(keyMillis, keyOffset))
+	f.nanos = cut(stamp(keyMillis, keyOffset, keyNanos))
+	for i := range f.levels {
+		f.levels[i] = cut(func() { l.level(slog.LevelDebug + slog.Level(4*i)) })
+	}
+	return f
+}()
+
+// sourceKeys returns the keys of a place in a program, none if nothing is known of it.
+func sourceKeys(src *slog.Source) ir.Fragment {
+	var b ir.Builder
+	if *src == (slog.Source{}) {
+		return ir.Fragment{}
+	}
+	b.Open(keySource)
+	if src.File != "" {
+		b.String(keyPath, src.File)
+	}
+	if src.Line != 0 {
+		b.Int(keyLine, int64(src.Line))
+	}
+	if src.Function != "" {
+		b.String(keyFunction, src.Function)
+	}
+	b.Close()
+	return b.Fragment(ir.Mark{})
+}
+
+func (e *Encoder) source(r *slog.Record) *site {
 	if e.sources == nil {
 		return nil
 	}
@@ -208,12 +252,12 @@ func (e *Encoder) replaceBuiltins(l *layout, r *slog.Record) {
 	}
 	b.level(replaced(slog.Any(slog.LevelKey, r.Level)))
 	if e.sources != nil {
-		src := *e.sources.get(r) // a copy: ReplaceAttr likes to change what the pointer points to
+		src := e.sources.get(r).source // a copy: ReplaceAttr likes to change what the pointer points to
 		b.source(replaced(slog.Any(slog.SourceKey, &src)))
 	}
 	b.message(replaced(slog.String(slog.MessageKey, r.Message)))
 	if b.ok {
-		l.builtins(b.t, b.l, b.src)
+		l.builtins(b.t, b.l, b.site())
 		l.exactKeys()
 		l.b.User()
 		l.leaves++
@@ -262,6 +306,13 @@ type builtins struct {
 	l   slog.Level
 	src *slog.Source
 	msg string
+}
+
+func (b *builtins) site() *site {
+	if b.src == nil {
+		return nil
+	}
+	return &site{keys: sourceKeys(b.src)}
 }
 
 func (b *builtins) time(a slog.Attr) {

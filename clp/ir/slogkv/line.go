@@ -76,7 +76,7 @@ func (l *layout) head(line []byte, i int) (msg int, ok bool) {
 	if key != slog.MessageKey || line[at] != '"' {
 		return 0, false
 	}
-	l.builtins(b.t, b.l, b.src)
+	l.builtins(b.t, b.l, b.site())
 	l.exactKeys()
 	return at, true
 }

@@ -3,6 +3,8 @@ package slogkv
 import (
 	"log/slog"
 	"sync/atomic"
+
+	"github.com/tracehandler/tracehandler/clp/ir"
 )
 
 // sources remembers the call sites that records come from: a load instead of a walk through the symbol table. It is
@@ -17,9 +19,10 @@ const sourceBits = 10
 type site struct {
 	pc     uintptr
 	source slog.Source
+	keys   ir.Fragment
 }
 
-func (s *sources) get(r *slog.Record) *slog.Source {
+func (s *sources) get(r *slog.Record) *site {
 	slot := &s.slots[uint64(r.PC)*0x9e3779b97f4a7c15>>(64-sourceBits)]
 	at := slot.Load()
 	if at == nil || at.pc != r.PC {
@@ -27,7 +30,8 @@ func (s *sources) get(r *slog.Record) *slog.Source {
 		if src := r.Source(); src != nil {
 			at.source = *src
 		}
+		at.keys = sourceKeys(&at.source)
 		slot.Store(at)
 	}
-	return &at.source
+	return at
 }

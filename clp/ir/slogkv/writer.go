@@ -16,7 +16,7 @@ type Writer struct {
 }
 
 // NewWriter returns a Writer for a new stream, which starts with AppendPreamble.
-func NewWriter(l ir.Limits) *Writer { return ContinueWriter(ir.NewEncoder(l)) }
+func NewWriter(l ir.Limits) *Writer { return ContinueWriter(ir.NewEncoder(ir.FourByte, l)) }
 
 // ContinueWriter returns a Writer that goes on with a stream whose keys enc knows.
 func ContinueWriter(enc *ir.Encoder) *Writer {
@@ -32,7 +32,8 @@ func (w *Writer) AppendPreamble(dst []byte) ([]byte, error) {
 	}
 	l := newLayout(nil)
 	defer l.free()
-	l.builtins(time.Unix(0, 1), 0, &slog.Source{Function: "f", File: "f", Line: 1})
+	src := slog.Source{Function: "f", File: "f", Line: 1}
+	l.builtins(time.Unix(0, 1), 0, &site{keys: sourceKeys(&src)})
 	l.b.Open(keyExact)
 	l.b.String(keyJSON, "")
 	l.b.Close()
