@@ -30,6 +30,7 @@ Exit codes: 0 all went well; 1 nothing matched; 2 wrong usage, damage, or an err
 		newStatCommand(),
 		newVerifyCommand(),
 		newRecoverCommand(),
+		newAnalyzeCommand(),
 		newDemoCommand(),
 		newVersionCommand(),
 		newManCommand(),

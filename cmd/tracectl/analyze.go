@@ -1,0 +1,233 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tracehandler/tracehandler/analyze"
+	"github.com/tracehandler/tracehandler/analyze/category"
+	"github.com/tracehandler/tracehandler/analyze/roofline"
+	"github.com/tracehandler/tracehandler/analyze/source"
+)
+
+type analyzeOptions struct {
+	out       string
+	json      bool
+	route     string
+	device    string
+	specs     string
+	framework string
+	model     string
+	arch      string
+	sources   []string
+	idle      float64
+	compute   float64
+	top       int
+}
+
+func newAnalyzeCommand() *cobra.Command {
+	var o analyzeOptions
+	cmd := &cobra.Command{
+		Use:   "analyze [--out DIRECTORY] TRACE | DIRECTORY",
+		Short: "Say where the GPUs' time went in profiler traces, and which kernels to work on",
+		Long: `Analyze reads PyTorch profiler traces (Kineto, Chrome JSON; NVIDIA and AMD), plain or compressed, and prints where the GPUs'
+time went and which kernels are worth working on. A directory is the ranks of one job: they are analysed together. Sidecars
+recorded while graphs were captured are told apart and never taken for the workload.
+
+With --out it writes kernel_candidates.json, analysis.md, summary.json and tables as CSV. What a trace does not hold is
+said, not guessed: without shapes there is no roofline, without ops there are names and times.
+
+` + "Environment: " + analyze.EnvIdle + ", " + analyze.EnvCompute + " (gates, in percent),\n" +
+			analyze.EnvTopK + " (candidates), " + analyze.EnvRoute + ` (checked; there is one route).
+
+Exit codes: 0 there is an analysis, if of damaged input only as far as that goes, which it says; 1 there are no GPU kernels;
+2 wrong usage, or nothing usable in damaged input.`,
+		Example: `  tracectl analyze rank0.pt.trace.json.gz
+  tracectl analyze --out report/ profiles/
+  tracectl analyze --json trace.json | jq '.ranks[0].timeline_all_gpu_events'
+  tracectl analyze --source vllm=/src/vllm/csrc --out report/ trace.json.gz`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return runAnalyze(cmd, args[0], &o) },
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.out, "out", "o", "", "write the report's files into this `directory`")
+	f.BoolVar(&o.json, "json", false, "print one JSON object")
+	f.StringVar(&o.device, "device", "", "the GPU's `name`, where the trace does not tell or is wrong")
+	f.StringVar(&o.specs, "device-specs", "", "a JSON `file` with specifications of more devices")
+	f.StringVar(&o.framework, "framework", "", "the `name` of the framework, for the report and to prefer its sources")
+	f.StringVar(&o.model, "model", "", "the `name` of the model, for the report")
+	f.StringVar(&o.arch, "arch", "", "prefer sources with this GPU `architecture` in their path")
+	f.StringArrayVar(&o.sources, "source", nil, "look for kernels' definitions below this `[name=]directory`; repeatable")
+	f.Float64Var(&o.idle, "max-idle", analyze.DefaultIdle, "hold candidates back when the GPU idles for more than this `percent`; 0 never does")
+	f.Float64Var(&o.compute, "min-compute", analyze.DefaultMin, "hold candidates back when the GPU computes for less than this `percent`; 0 never does")
+	f.IntVar(&o.top, "top", analyze.DefaultTopK, "list at most this `number` of candidates")
+	f.StringVar(&o.route, "route", "", "a `name` that older tools gave their analyses; all mean the same")
+	return cmd
+}
+
+func runAnalyze(cmd *cobra.Command, path string, o *analyzeOptions) error {
+	if err := analyze.CheckRoute(o.route, os.Getenv(analyze.EnvRoute)); err != nil {
+		return refuseRoute(cmd, err, o.json)
+	}
+	opts, err := o.options(cmd)
+	if err != nil {
+		return err
+	}
+	ctx, stop := interruptible(cmd)
+	defer stop()
+	var bar *progress
+	last := ""
+	opts.Progress = func(p string, n int64) {
+		if p != last {
+			bar.done()
+			bar, last = newProgress(cmd, "reading "+filepath.Base(p), -1), p
+		}
+		bar.set(n)
+	}
+	r, err := analyze.Run(ctx, path, opts)
+	bar.done()
+	if err != nil {
+		return err
+	}
+	if o.out != "" {
+		if err := r.Write(o.out); err != nil {
+			return err
+		}
+	}
+	if o.json {
+		err = printJSON(cmd, r.Summary())
+	} else {
+		err = printAnalysis(cmd, r, o)
+	}
+	if err != nil {
+		return err
+	}
+	errOut := cmd.ErrOrStderr()
+	for _, w := range r.Warnings {
+		if w.Severity != "info" && !o.json {
+			fmt.Fprintf(errOut, "tracectl: %s: %s\n", w.Severity, w.Message)
+		}
+	}
+	switch {
+	case r.Usable():
+		return nil
+	case r.Degraded:
+		return errReported
+	}
+	return errNothing
+}
+
+// refuseRoute says that a route does not exist, as JSON to those who asked for it.
+func refuseRoute(cmd *cobra.Command, err error, asJSON bool) error {
+	var route *analyze.RouteError
+	if !asJSON || !errors.As(err, &route) {
+		return &usageError{cmd, err}
+	}
+	if err := printJSON(cmd, map[string]any{"status": "failed", "error_class": route.Class(), "error": route.Error(),
+		"requested_route": route.Requested, "valid_routes": route.Valid}); err != nil {
+		return err
+	}
+	return errReported
+}
+
+func printJSON(cmd *cobra.Command, v any) error {
+	enc := json.NewEncoder(cmd.OutOrStdout())
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// options joins the environment and the flags; a flag that was given wins.
+func (o *analyzeOptions) options(cmd *cobra.Command) (analyze.Options, error) {
+	opts := analyze.FromEnv(os.Getenv)
+	f := cmd.Flags()
+	if f.Changed("max-idle") {
+		opts.Idle = o.idle
+	}
+	if f.Changed("min-compute") {
+		opts.Compute = o.compute
+	}
+	if f.Changed("top") {
+		opts.TopK = o.top
+	}
+	if opts.Idle < 0 || opts.Compute < 0 || opts.TopK < 0 {
+		return opts, &usageError{cmd, errors.New("--max-idle, --min-compute and --top are not negative")}
+	}
+	opts.Device, opts.Framework, opts.Model, opts.Arch = o.device, o.framework, o.model, o.arch
+	if o.specs != "" {
+		text, err := os.ReadFile(o.specs)
+		if err != nil {
+			return opts, err
+		}
+		if opts.Specs, err = roofline.ParseSpecs(text); err != nil {
+			return opts, fmt.Errorf("%s: %w", o.specs, err)
+		}
+	}
+	for _, s := range o.sources {
+		name, dir, named := strings.Cut(s, "=")
+		if !named {
+			name, dir = "", s
+		}
+		opts.Sources = append(opts.Sources, source.Root{Dir: dir, Framework: name})
+	}
+	return opts, nil
+}
+
+// printAnalysis prints what fits a screen.
+func printAnalysis(cmd *cobra.Command, r *analyze.Result, o *analyzeOptions) error {
+	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+	tl := &r.Timeline
+	share := func(ns int64) string {
+		if tl.Total == 0 {
+			return "-"
+		}
+		return fmt.Sprintf("%.2f%%", 100*float64(ns)/float64(tl.Total))
+	}
+	fmt.Fprintf(w, "level %d\t%s\n", r.Level, r.Level)
+	for _, m := range r.Missing {
+		fmt.Fprintf(w, "missing\t%s\n", m)
+	}
+	if r.Device != "" {
+		fmt.Fprintf(w, "device\t%s\n", r.Device)
+	}
+	if !r.Usable() {
+		fmt.Fprintln(w, "no GPU kernels")
+		return w.Flush()
+	}
+	fmt.Fprintln(w)
+	for _, row := range []struct {
+		name string
+		ns   int64
+	}{{"total", tl.Total}, {"computation", tl.Computation}, {"exposed communication", tl.ExposedComm}, {"exposed copies", tl.ExposedMemcpy}, {"idle", tl.Idle}} {
+		fmt.Fprintf(w, "%s\t%.3f ms\t%s\n", row.name, float64(row.ns)/1e6, share(row.ns))
+	}
+	if r.Suppressed != nil {
+		fmt.Fprintf(w, "\nNo candidates: %s.\n", r.Suppressed.Message)
+	} else {
+		fmt.Fprint(w, "\nGPU%\tms\tcalls\tof peak\tcategory\tname\n")
+		for _, c := range r.Candidates().HotKernels[:min(15, len(r.Set.Rows))] {
+			eff := "-"
+			if c.Efficiency != nil {
+				eff = fmt.Sprintf("%.1f%%", *c.Efficiency)
+			}
+			name := []rune(c.Name)
+			if len(name) > 60 {
+				name = append(name[:57], []rune("...")...)
+			}
+			fmt.Fprintf(w, "%.2f\t%.3f\t%d\t%s\t%s\t%s\n", c.GPUPct, c.DurationUS/1e3, c.CallCount, eff, category.Canonical(c.Category), string(name))
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if o.out != "" {
+		fmt.Fprintf(cmd.OutOrStdout(), "\nThe report is in %s.\n", o.out)
+	}
+	return nil
+}
