@@ -129,7 +129,7 @@ func writeStatJSON(w io.Writer, files []*summary.Summary, total *summary.Summary
 	for _, s := range append(slices.Clone(files), total) {
 		s.SetTop(top)
 	}
-	return writeJSON(w, struct {
+	return writeIndented(w, struct {
 		Files []*summary.Summary `json:"files"`
 		Total *summary.Summary   `json:"total"`
 	}{files, total})

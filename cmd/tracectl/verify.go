@@ -89,7 +89,7 @@ func runVerify(cmd *cobra.Command, args []string, o *verifyOptions) error {
 		}
 	}
 	if o.json {
-		if err := writeJSON(out, verdicts); err != nil {
+		if err := writeIndented(out, verdicts); err != nil {
 			return err
 		}
 	}
@@ -183,8 +183,8 @@ func printVerdict(out io.Writer, v *verdict, color bool) error {
 	return err
 }
 
-// writeJSON writes v indented.
-func writeJSON(w io.Writer, v any) error {
+// writeIndented writes v indented.
+func writeIndented(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)

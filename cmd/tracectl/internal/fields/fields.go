@@ -18,17 +18,39 @@ import (
 
 // Selection shows and hides keys. The zero Selection shows all. It is immutable once parsed.
 type Selection struct {
-	show, hide []string
+	show, hide []pattern
+}
+
+// pattern is a key, or a glob if it holds one of its signs.
+type pattern struct {
+	text string
+	glob bool
 }
 
 // Parse checks the patterns. With no pattern in show, everything is shown that hide does not name.
-func Parse(show, hide []string) (Selection, error) {
-	for _, p := range append(append([]string{}, show...), hide...) {
-		if _, err := path.Match(escape(p), ""); err != nil || p == "" {
-			return Selection{}, fmt.Errorf("%q is no key pattern", p)
-		}
+func Parse(show, hide []string) (s Selection, err error) {
+	if s.show, err = parse(show); err != nil {
+		return Selection{}, err
 	}
-	return Selection{show, hide}, nil
+	if s.hide, err = parse(hide); err != nil {
+		return Selection{}, err
+	}
+	return s, nil
+}
+
+func parse(texts []string) ([]pattern, error) {
+	var all []pattern
+	for _, t := range texts {
+		if _, err := path.Match(t, ""); err != nil || t == "" {
+			return nil, fmt.Errorf("%q is no key pattern", t)
+		}
+		p := pattern{t, strings.ContainsAny(t, `*?[\`)}
+		if p.glob {
+			p.text = escape(t)
+		}
+		all = append(all, p)
+	}
+	return all, nil
 }
 
 // Empty reports whether the selection shows everything.
@@ -40,9 +62,10 @@ func (s Selection) Apply(e event.Event) event.Event {
 	if s.Empty() {
 		return e
 	}
-	var kept []slog.Attr
+	kept := make([]slog.Attr, 0, 8)
+	var name [64]byte
 	for a := range e.All() {
-		if a, ok := s.attr("", a, len(s.show) == 0); ok {
+		if a, ok := s.attr(name[:0], a, len(s.show) == 0); ok {
 			kept = append(kept, a)
 		}
 	}
@@ -50,8 +73,8 @@ func (s Selection) Apply(e event.Event) event.Event {
 }
 
 // attr returns what is left of a below prefix. Shown says that an ancestor is already chosen.
-func (s Selection) attr(prefix string, a slog.Attr, shown bool) (slog.Attr, bool) {
-	name := prefix + a.Key
+func (s Selection) attr(prefix []byte, a slog.Attr, shown bool) (slog.Attr, bool) {
+	name := append(prefix, a.Key...)
 	if matches(s.hide, name) {
 		return a, false
 	}
@@ -64,17 +87,28 @@ func (s Selection) attr(prefix string, a slog.Attr, shown bool) (slog.Attr, bool
 		return a, shown
 	}
 	var kept []slog.Attr
+	name = append(name, '.')
 	for _, child := range group {
-		if child, ok := s.attr(name+".", child, shown); ok {
+		if child, ok := s.attr(name, child, shown); ok {
 			kept = append(kept, child)
 		}
 	}
 	return slog.Attr{Key: a.Key, Value: slog.GroupValue(kept...)}, len(kept) > 0
 }
 
-func matches(patterns []string, name string) bool {
+func matches(patterns []pattern, name []byte) bool {
+	globbed := ""
 	for _, p := range patterns {
-		if ok, _ := path.Match(escape(p), escape(name)); ok {
+		if !p.glob {
+			if string(name) == p.text {
+				return true
+			}
+			continue
+		}
+		if globbed == "" {
+			globbed = escape(string(name))
+		}
+		if ok, _ := path.Match(p.text, globbed); ok {
 			return true
 		}
 	}
