@@ -38,6 +38,7 @@ func newBlock() *block { return &block{done: make(chan struct{}, 1)} }
 type frameRef struct {
 	Frame
 	from, to int // where it is in block.stored; from == to if it needs no decoding
+	most     int // bytes of text that it may decode to
 	end      int // where its text ends in block.text
 }
 

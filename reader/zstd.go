@@ -103,7 +103,7 @@ func (z *zstdFetcher) fetch(b *block) error {
 		if _, err := z.in.discard(size); err != nil {
 			return err
 		}
-		b.frames = append(b.frames, frameRef{Frame: Frame{Offset: off, Size: size}, from: from, to: len(b.stored)})
+		b.frames = append(b.frames, frameRef{Frame: Frame{Offset: off, Size: size}, from: from, to: len(b.stored), most: text})
 		content += text
 		b.size = content
 	}
@@ -223,9 +223,15 @@ func (z *zstdFetcher) decoder() *zstd.Decoder {
 	z.once.Do(func() {
 		// The options are valid, so there is no error. Decoding whole frames starts no goroutine.
 		z.dec, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(z.parallel+1), zstd.WithDecoderLowmem(true),
-			zstd.WithDecoderMaxMemory(maxHeld+2*blockTarget), zstd.WithDecoderMaxWindow(max(z.maxWindow, zstd.MinWindowSize)))
+			zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderMaxWindow(max(z.maxWindow, zstd.MinWindowSize)))
 	})
 	return z.dec
+}
+
+// decodeFrame appends the text of a whole frame to dst, most bytes of it but no more than maxHeld.
+func (z *zstdFetcher) decodeFrame(dst, frame []byte, most int) ([]byte, error) {
+	// The decoder never grows dst; a few bytes to spare let it copy by words.
+	return z.decoder().DecodeAll(frame, grow(dst, min(most, maxHeld)+64))
 }
 
 // decode decodes the frames of b.stored one by one.
@@ -240,7 +246,7 @@ func (z *zstdFetcher) decode(b *block) {
 			continue
 		}
 		start := len(b.text)
-		text, err := z.decoder().DecodeAll(b.stored[f.from:f.to], b.text)
+		text, err := z.decodeFrame(b.text, b.stored[f.from:f.to], f.most)
 		if err != nil {
 			b.fail = &failure{
 				off: f.Offset, next: f.Offset + f.Size, expected: "a whole zstd frame", err: err,

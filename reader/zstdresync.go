@@ -55,7 +55,7 @@ func (z *zstdFetcher) resync(b *block, f *failure) error {
 		return nil
 	}
 	if len(part) > 0 {
-		b.text, _ = z.decoder().DecodeAll(part, b.text[:0]) // the error is what f says
+		b.text, _ = z.decodeFrame(b.text[:0], part, maxHeld) // the error is what f says
 	}
 	b.gap = torn(z.in, f, to)
 	return nil
@@ -64,7 +64,7 @@ func (z *zstdFetcher) resync(b *block, f *failure) error {
 // try reports whether a whole frame begins at the input's position.
 func (z *zstdFetcher) try() (bool, int64, error) {
 	z.walked = maxFrameHeader
-	h, size, _, f, err := z.frame()
+	h, size, text, f, err := z.frame()
 	switch {
 	case err != nil:
 		return false, 0, err
@@ -83,7 +83,7 @@ func (z *zstdFetcher) try() (bool, int64, error) {
 	if err != nil {
 		return false, 0, err
 	}
-	z.probe, err = z.decoder().DecodeAll(raw, z.probe[:0])
+	z.probe, err = z.decodeFrame(z.probe[:0], raw, text)
 	ok := err == nil || errors.Is(err, zstd.ErrDecoderSizeExceeded)
 	return ok, size + int64(len(z.probe)), nil
 }
