@@ -16,7 +16,7 @@ type diffTree struct {
 	root      diffNode
 	n         uint32 // records seen
 	keepTexts bool   // also keep every value of fields of which only the number of values is reported
-	scratch   []byte
+	ids       *identifier // shared by all trees of a rank
 }
 
 // diffNode is one field at one depth.
@@ -164,7 +164,7 @@ func (t *diffTree) startRuns(n *diffNode) {
 }
 
 func (t *diffTree) run(n *diffNode, v js.Value, i uint32) {
-	id := valueID(v, &t.scratch)
+	id := t.ids.id(v)
 	if last := len(n.runs) - 1; last >= 0 {
 		if n.runs[last].id == id {
 			return

@@ -3,6 +3,7 @@ package parse
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 
 	"github.com/tracehandler/tracehandler/parse/internal/js"
@@ -10,8 +11,8 @@ import (
 
 // skipInGroupHash reports whether a key, at any depth, does not count for the identity of a launch: it differs between
 // two launches that do the same.
-func skipInGroupHash(key string) bool {
-	switch key {
+func skipInGroupHash(key []byte) bool {
+	switch string(key) {
 	case "timestamp", "pid", "launch_group_hash", "occurrence_id", "function":
 		return true
 	}
@@ -21,17 +22,37 @@ func skipInGroupHash(key string) bool {
 // groupHasher computes the identity of launches: launches with the same kernel, arguments and stack have the same. It is
 // the first 16 hex digits of the SHA-256 of the canonical JSON.
 type groupHasher struct {
-	members []js.Member
-	canon   []byte
+	canonizer js.Canonizer
+	members   []js.Member
+	canon     []byte
+	text      []byte
 }
 
-// lastHash remembers the last text hashed for one kernel, which often comes again.
+// lastHash remembers what was hashed for one kernel, because it often comes again: the text of what counts.
 type lastHash struct {
-	canon []byte
-	sum   [16]byte
+	text []byte
+	sum  [16]byte
 }
 
 func (g *groupHasher) sum(root js.Value, last *lastHash) [16]byte {
+	if last != nil {
+		g.text = g.text[:0]
+		for m := range root.Each() {
+			key, plain := m.KeyPlain()
+			if plain && skipInGroupHash(key) {
+				continue
+			}
+			g.text = append(append(g.text, key...), 0)
+			if d := m.Sub(); d != nil {
+				g.text = binary.LittleEndian.AppendUint64(g.text, d.Tag.(*known).id)
+			} else {
+				g.text = append(g.text, m.Raw()...)
+			}
+		}
+		if len(last.text) > 0 && bytes.Equal(g.text, last.text) {
+			return last.sum
+		}
+	}
 	g.members = root.Sorted(g.members[:0], skipInGroupHash)
 	c := append(g.canon[:0], '{')
 	for i, m := range g.members {
@@ -42,19 +63,16 @@ func (g *groupHasher) sum(root js.Value, last *lastHash) [16]byte {
 		if d := m.Value.Sub(); d != nil {
 			c = append(c, d.Tag.(*known).canon...)
 		} else {
-			c = m.Value.AppendCanonical(c, skipInGroupHash)
+			c = g.canonizer.Append(c, m.Value, skipInGroupHash)
 		}
 	}
 	c = append(c, '}')
 	g.canon = c
-	if last != nil && bytes.Equal(c, last.canon) {
-		return last.sum
-	}
 	full := sha256.Sum256(c)
 	var sum [16]byte
 	hex.Encode(sum[:], full[:8])
 	if last != nil {
-		last.canon, last.sum = append(last.canon[:0], c...), sum
+		last.text, last.sum = append(last.text[:0], g.text...), sum
 	}
 	return sum
 }

@@ -15,6 +15,7 @@ import (
 type memo struct {
 	meta, stack memoSlot
 	bytes       int
+	ids         identifier
 }
 
 // memoLimit bounds the text held, in bytes; beyond it the memo starts again. What is in use elsewhere stays valid.
@@ -88,7 +89,7 @@ func (m *memo) Learn(key, text []byte) *js.Doc {
 		if d.Parse(bytes.Clone(text)) != nil {
 			return nil
 		}
-		k := &known{canon: d.Root().AppendCanonical(nil, skipInGroupHash), id: valueID(d.Root(), nil)}
+		k := &known{canon: d.Root().AppendCanonical(nil, skipInGroupHash), id: m.ids.id(d.Root())}
 		if s == &m.stack {
 			k.site, k.sessionID = readSite(d.Root())
 		}
@@ -108,23 +109,20 @@ func (m *memo) Learn(key, text []byte) *js.Doc {
 	return d
 }
 
-// valueID identifies v up to equality as JSON: key order and the spelling of numbers and strings do not matter.
-func valueID(v js.Value, scratch *[]byte) uint64 {
+// identifier computes the identity of values. One goroutine uses it.
+type identifier struct {
+	canonizer js.Canonizer
+	buf       []byte
+}
+
+// id identifies v up to equality as JSON: key order and the spelling of numbers and strings do not matter. It is never
+// 0, which says that there is no value.
+func (x *identifier) id(v js.Value) uint64 {
 	if d := v.Sub(); d != nil && d.Tag != nil {
 		return d.Tag.(*known).id
 	}
-	var buf []byte
-	if scratch != nil {
-		buf = (*scratch)[:0]
-	}
-	buf = v.AppendCanonical(buf, nil)
-	if scratch != nil {
-		*scratch = buf
-	}
-	if id := maphash.Bytes(memoSeed, buf); id != 0 {
-		return id
-	}
-	return 1 // 0 says that there is no value
+	x.buf = x.canonizer.Append(x.buf[:0], v, nil)
+	return max(1, maphash.Bytes(memoSeed, x.buf))
 }
 
 // site is what a stack says about autotuning.

@@ -58,42 +58,38 @@ func (p *packer) appendBlock(dst, raw []byte) []byte {
 	return append(dst, raw...)
 }
 
-// crc32Combine returns the CRC-32 of two texts put together from the CRC of each and the length of the second. Appending
-// n zero bytes to a text is a linear map of its CRC over GF(2); the map is built by squaring, as in zlib's crc32_combine.
+// crc32Combine returns the CRC-32 of two texts put together from the CRC of each and the length in bytes of the second.
+// A CRC is a polynomial over GF(2) modulo the generator; appending n bytes multiplies it by x^(8n), which is made from
+// the squares x^1, x^2, x^4, …, as in zlib's crc32_combine.
 func crc32Combine(a, b uint32, n int64) uint32 {
-	if n == 0 {
-		return a
-	}
-	var m, sq [32]uint32
-	m[0] = crc32.IEEE // one zero bit
-	for i := 1; i < 32; i++ {
-		m[i] = 1 << (i - 1)
-	}
-	square := func(dst, src *[32]uint32) {
-		for i := range dst {
-			dst[i] = times(src, src[i])
-		}
-	}
-	square(&sq, &m) // two bits
-	square(&m, &sq) // four bits
-	for {
-		square(&sq, &m) // the first time: eight bits, one byte
+	p := uint32(1) << 31 // x^0, with the bits in reverse order
+	for k := 3; n > 0; k, n = k+1, n>>1 {
 		if n&1 != 0 {
-			a = times(&sq, a)
+			p = multiply(crcSquares[k%32], p)
 		}
-		if n >>= 1; n == 0 {
-			return a ^ b
-		}
-		m = sq
 	}
+	return multiply(p, a) ^ b
 }
 
-func times(m *[32]uint32, v uint32) (sum uint32) {
-	for i := 0; v != 0; i++ {
-		if v&1 != 0 {
-			sum ^= m[i]
-		}
-		v >>= 1
+// crcSquares holds x^(2^k) modulo the generator. The order of x divides 2^32-1, so the powers repeat after 32.
+var crcSquares = func() (t [32]uint32) {
+	t[0] = 1 << 30 // x^1
+	for k := 1; k < len(t); k++ {
+		t[k] = multiply(t[k-1], t[k-1])
 	}
-	return sum
+	return t
+}()
+
+// multiply returns a·b modulo the generator of CRC-32.
+func multiply(a, b uint32) (p uint32) {
+	for m := uint32(1) << 31; a != 0; m >>= 1 {
+		if a&m != 0 {
+			p ^= b
+			a &^= m
+		}
+		carry := b & 1
+		b >>= 1
+		b ^= crc32.IEEE & -carry
+	}
+	return p
 }

@@ -27,6 +27,7 @@ type ranker struct {
 	short   js.Doc // a launch whose long strings were replaced
 	shorted []byte
 	hasher  groupHasher
+	ids     identifier
 	compile compiler
 	line    []byte
 
@@ -110,6 +111,7 @@ func (r *ranker) session(stack js.Value) (s *session, benchmark bool) {
 	s = r.sessions[id]
 	if s == nil {
 		s = &session{id: id, userFrames: at.userFrames}
+		s.launches = diffTree{keepTexts: true, ids: &r.ids}
 		r.sessions[id] = s
 		r.sessOrd = append(r.sessOrd, s)
 	}
@@ -119,7 +121,7 @@ func (r *ranker) session(stack js.Value) (s *session, benchmark bool) {
 func (r *ranker) kernel(hash string, raw js.Value) *kernel {
 	k := r.kernels[hash]
 	if k == nil {
-		k = &kernel{hash: hash, hashJSON: bytes.Clone(raw.Raw())}
+		k = &kernel{hash: hash, hashJSON: bytes.Clone(raw.Raw()), diff: diffTree{ids: &r.ids}}
 		r.kernels[hash] = k
 		r.order = append(r.order, k)
 	}
@@ -178,14 +180,14 @@ func (r *ranker) compilation(root js.Value) error {
 	r.occurrence++
 	r.report.Compilations++
 
-	buf := r.compile.appendCompilation(r.spill.begin(&k.head), root, k.occurrence)
-	if err := r.spill.end(&k.head, buf); err != nil {
+	r.line = r.compile.appendCompilation(r.line[:0], root, k.occurrence)
+	if err := r.spill.put(&k.head, r.line); err != nil {
 		return err
 	}
 	r.report.warn(k, r.compile.maps.Warnings)
 	k.static = r.compile.static(payload)
-	buf = r.compile.appendAnalysis(r.spill.begin(&k.tail), k, payload)
-	return r.spill.end(&k.tail, buf)
+	r.line = r.compile.appendAnalysis(r.line[:0], k, payload)
+	return r.spill.put(&k.tail, r.line)
 }
 
 // launchFields are the members of a launch that are looked at.

@@ -119,7 +119,6 @@ func (s *session) addLaunch(root, args js.Value, k *kernel, group [16]byte) {
 	if s.name == nil {
 		s.name = bytes.Clone(root.Get("name").Raw())
 	}
-	s.launches.keepTexts = true
 	s.launches.add(root)
 	s.seq = append(s.seq, sessionLaunch{k, group})
 	if s.lastOf == nil {
@@ -135,7 +134,7 @@ func (s *session) addLaunch(root, args js.Value, k *kernel, group [16]byte) {
 			continue
 		}
 		a.raw = append(a.raw[:0], m.Raw()...)
-		id := valueID(m, &s.launches.scratch)
+		id := s.launches.ids.id(m)
 		a.runs = append(a.runs, valueRun{id, i})
 		if _, ok := a.values[id]; !ok {
 			if a.values == nil {

@@ -6,6 +6,8 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
+
+	"github.com/tracehandler/tracehandler/format"
 )
 
 // spill keeps the lines of many streams in bounded memory and gives them back stream by stream. Lines are gathered in
@@ -84,8 +86,35 @@ func (s *spill) end(t *stream, buf []byte) error {
 	return nil
 }
 
+// put appends a line that stands in a buffer of the caller's. A long one is not copied.
+func (s *spill) put(t *stream, line []byte) error {
+	if len(line) == 0 {
+		return nil
+	}
+	if len(t.pend)+len(line) < s.block/2 {
+		return s.end(t, append(s.begin(t), line...))
+	}
+	if len(t.pend) > 0 {
+		if err := s.flush(t, true); err != nil {
+			return err
+		}
+	}
+	return s.write(t, line, 1, true)
+}
+
 // flush moves the pending lines of t to the file.
 func (s *spill) flush(t *stream, pack bool) error {
+	err := s.write(t, t.pend, t.pendLines, pack)
+	t.pend, t.pendLines = t.pend[:0], 0
+	if cap(t.pend) > 2*s.block {
+		s.pending -= cap(t.pend)
+		t.pend = nil
+	}
+	return err
+}
+
+// write puts lines into the file.
+func (s *spill) write(t *stream, data []byte, lines int, pack bool) error {
 	if s.file == nil {
 		f, err := os.OpenFile(s.path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 		if err != nil {
@@ -93,11 +122,12 @@ func (s *spill) flush(t *stream, pack bool) error {
 		}
 		s.file, s.out = f, bufio.NewWriterSize(f, 256<<10)
 	}
-	b := block{off: s.size, raw: len(t.pend), lines: t.pendLines, packed: pack && s.pack.compresses()}
-	data := t.pend
+	b := block{off: s.size, raw: len(data), lines: lines, packed: pack && s.pack.compresses()}
 	if b.packed {
-		b.crc = crc32.ChecksumIEEE(t.pend)
-		s.packed = s.pack.appendBlock(s.packed[:0], t.pend)
+		if s.pack.format == format.Gzip {
+			b.crc = crc32.ChecksumIEEE(data)
+		}
+		s.packed = s.pack.appendBlock(s.packed[:0], data)
 		data = s.packed
 	}
 	b.size = len(data)
@@ -106,11 +136,6 @@ func (s *spill) flush(t *stream, pack bool) error {
 	}
 	s.size += int64(b.size)
 	t.blocks = append(t.blocks, b)
-	t.pend, t.pendLines = t.pend[:0], 0
-	if cap(t.pend) > 2*s.block {
-		s.pending -= cap(t.pend)
-		t.pend = nil
-	}
 	return nil
 }
 

@@ -114,6 +114,27 @@ func (r *rule) find(s []byte) (from, to int, ok bool) {
 	return loc[0], loc[1], true
 }
 
+// possible reports whether the text could pass: whether it holds the longest word of each fixed directive. It is
+// cheap, and most texts fail it.
+func (c *fileCheck) possible(s []byte) bool {
+	for i := range c.rules {
+		r := &c.rules[i]
+		if r.kind == checkNot || r.re != nil {
+			continue
+		}
+		var longest []byte
+		for w := range bytes.SplitSeq(r.text, []byte{' '}) {
+			if len(w) > len(longest) {
+				longest = w
+			}
+		}
+		if !bytes.Contains(s, longest) {
+			return false
+		}
+	}
+	return true
+}
+
 // run reports whether all directives hold for a text with folded spaces, and where each positive one matched.
 func (c *fileCheck) run(s []byte) (places []int, ok bool) {
 	at := 0

@@ -18,7 +18,10 @@ import (
 var builtin []byte
 
 // Procedures are compiled checks: is a known scheduling pattern in this code? They are read-only once made.
-type Procedures struct{ list []procedure }
+type Procedures struct {
+	list     []procedure
+	patterns []*regexp.Regexp // of all attributes, each once
+}
 
 type procedure struct {
 	name, pattern      string
@@ -35,7 +38,7 @@ type attribute struct {
 	Field             string `json:"extract_field"`
 	Compute           string `json:"compute_rule"`
 
-	re *regexp.Regexp
+	re int // index into Procedures.patterns
 }
 
 // BuiltinProcedures returns the checks that are always known.
@@ -86,7 +89,7 @@ func ReadProcedures(config []byte) (*Procedures, error) {
 		for j := range p.attributes {
 			a := &p.attributes[j]
 			if a.Rule == "regex" {
-				if a.re, err = regexp.Compile(a.Pattern); err != nil {
+				if a.re, err = ps.pattern(a.Pattern); err != nil {
 					return nil, fmt.Errorf("parse: procedure check %s: attribute %s: %w", in.Name, a.Key, err)
 				}
 			}
@@ -104,6 +107,20 @@ func ReadProcedures(config []byte) (*Procedures, error) {
 	return ps, nil
 }
 
+func (ps *Procedures) pattern(text string) (int, error) {
+	for i, re := range ps.patterns {
+		if re.String() == text {
+			return i, nil
+		}
+	}
+	re, err := regexp.Compile(text)
+	if err != nil {
+		return 0, err
+	}
+	ps.patterns = append(ps.patterns, re)
+	return len(ps.patterns) - 1, nil
+}
+
 // Len returns the number of checks.
 func (ps *Procedures) Len() int {
 	if ps == nil {
@@ -118,8 +135,17 @@ const noFileCheck = "FileCheck binary not available. Set FILECHECK_PATH env var 
 // AppendJSON appends the result of every check of a TTGIR text, as one object. With compat it appends what the reference
 // reports without LLVM's FileCheck program: nothing detected, and why.
 func (ps *Procedures) AppendJSON(dst []byte, ttgir, ttir []byte, compat bool) []byte {
-	var folded []byte
+	f := facts{ir: ttgir, matches: make([]string, len(ps.patterns))}
 	dot, hasDot := FirstDot(ttir)
+	if !compat {
+		f.dot, f.hasDot = FirstDot(ttgir)
+		f.module = moduleAttributes(ttgir)
+		for i, re := range ps.patterns {
+			if m := re.FindSubmatch(ttgir); m != nil {
+				f.matches[i] = strings.ToValidUTF8(string(m[len(m)-1]), "\uFFFD")
+			}
+		}
+	}
 	dst = append(dst, '{')
 	for i := range ps.list {
 		p := &ps.list[i]
@@ -131,10 +157,12 @@ func (ps *Procedures) AppendJSON(dst []byte, ttgir, ttir []byte, compat bool) []
 		detected, problem := false, noFileCheck
 		if !compat {
 			if problem = p.broken; problem == "" {
-				if folded == nil {
-					folded = foldSpace(ttgir)
+				if f.folded == nil && p.check.possible(ttgir) {
+					f.folded = foldSpace(ttgir)
 				}
-				places, detected = p.check.run(folded)
+				if f.folded != nil {
+					places, detected = p.check.run(f.folded)
+				}
 			}
 		}
 		dst = append(dst, `,"detected":`...)
@@ -145,7 +173,7 @@ func (ps *Procedures) AppendJSON(dst []byte, ttgir, ttir []byte, compat bool) []
 			if j > 0 {
 				dst = append(dst, ',')
 			}
-			line := 1 + bytes.Count(folded[:at], []byte{'\n'})
+			line := 1 + bytes.Count(f.folded[:at], []byte{'\n'})
 			dst = js.AppendString(dst, fmt.Sprintf("line %d", line))
 		}
 		dst = append(dst, `],"error_message":`...)
@@ -155,15 +183,15 @@ func (ps *Procedures) AppendJSON(dst []byte, ttgir, ttir []byte, compat bool) []
 			dst = js.AppendString(dst, problem)
 		}
 		dst = append(dst, `,"module_attributes":`...)
-		if m := moduleAttributes(ttgir); m != "" && problem == "" {
-			dst = js.AppendString(dst, m)
+		if f.module != "" && problem == "" {
+			dst = js.AppendString(dst, f.module)
 		} else {
 			dst = append(dst, `null`...)
 		}
 		dst = append(dst, `,"attributes":{`...)
 		a := attributeWriter{dst: dst}
 		if problem == "" {
-			p.readAttributes(&a, ttgir)
+			p.readAttributes(&a, &f)
 		}
 		if hasDot {
 			a.dot(dot)
@@ -177,6 +205,15 @@ func (ps *Procedures) AppendJSON(dst []byte, ttgir, ttir []byte, compat bool) []
 		}
 	}
 	return append(dst, '}')
+}
+
+// facts is what the checks of one TTGIR text share.
+type facts struct {
+	ir, folded []byte
+	module     string
+	dot        Dot
+	hasDot     bool
+	matches    []string // of Procedures.patterns, "" for none
 }
 
 // moduleAttributes returns what stands in the braces of "module attributes {…}".
@@ -223,61 +260,66 @@ func (a *attributeWriter) dot(d Dot) {
 	a.add("output_dtype", js.AppendString(nil, d.Output))
 }
 
-func (p *procedure) readAttributes(w *attributeWriter, ir []byte) {
-	dot, hasDot := FirstDot(ir)
+func (p *procedure) readAttributes(w *attributeWriter, f *facts) {
 	for _, a := range p.attributes {
 		switch {
 		case a.Rule == "regex":
-			m := a.re.FindSubmatch(ir)
-			if m == nil {
+			text := f.matches[a.re]
+			if text == "" {
 				continue
 			}
-			text := strings.ToValidUTF8(string(m[len(m)-1]), "\uFFFD")
 			if n, err := strconv.ParseInt(text, 10, 64); err == nil && a.Type == "number" {
 				w.number(a.Key, n)
 			} else {
 				w.add(a.Key, js.AppendString(nil, text))
 			}
 		case a.Rule == "count":
-			w.number(a.Key, int64(bytes.Count(ir, []byte(a.Pattern))))
-		case a.Rule == "dot_shape" && hasDot:
+			w.number(a.Key, int64(bytes.Count(f.ir, []byte(a.Pattern))))
+		case a.Rule == "dot_shape" && f.hasDot:
 			switch a.Field {
 			case "tile_m":
-				w.number(a.Key, dot.M)
+				w.number(a.Key, f.dot.M)
 			case "tile_n":
-				w.number(a.Key, dot.N)
+				w.number(a.Key, f.dot.N)
 			case "tile_k":
-				w.number(a.Key, dot.K)
+				w.number(a.Key, f.dot.K)
 			case "input_dtype":
-				w.add(a.Key, js.AppendString(nil, dot.Input))
+				w.add(a.Key, js.AppendString(nil, f.dot.Input))
 			case "output_dtype":
-				w.add(a.Key, js.AppendString(nil, dot.Output))
+				w.add(a.Key, js.AppendString(nil, f.dot.Output))
 			}
 		case a.Compute == "pp_clusters":
-			if n := clusters(ir); n > 0 {
+			if n := clusters(f.ir); n > 0 {
 				w.number(a.Key, n)
 			}
-		case a.Compute == "tile_size_bits" && hasDot:
-			if bits := typeBits(dot.Input); bits > 0 {
-				w.number(a.Key, dot.M*dot.N*dot.K*bits)
+		case a.Compute == "tile_size_bits" && f.hasDot:
+			if bits := typeBits(f.dot.Input); bits > 0 {
+				w.number(a.Key, f.dot.M*f.dot.N*f.dot.K*bits)
 			}
 		}
 	}
 }
 
-var warps = regexp.MustCompile(`"ttg\.num-warps"\s*=\s*(\d+)`)
-
-// NumWarps returns the number of warps that a TTGIR module declares.
+// NumWarps returns the number of warps that a TTGIR module declares: `"ttg.num-warps" = 4`.
 func NumWarps(ttgir []byte) (string, bool) {
-	i := bytes.Index(ttgir, []byte(`"ttg.num-warps"`))
-	if i < 0 {
-		return "", false
+	for {
+		_, rest, ok := bytes.Cut(ttgir, []byte(`"ttg.num-warps"`))
+		if !ok {
+			return "", false
+		}
+		ttgir = rest
+		if rest, ok = bytes.CutPrefix(bytes.TrimLeft(rest, " \t"), []byte{'='}); !ok {
+			continue
+		}
+		rest = bytes.TrimLeft(rest, " \t")
+		n := 0
+		for n < len(rest) && rest[n] >= '0' && rest[n] <= '9' {
+			n++
+		}
+		if n > 0 {
+			return string(rest[:n]), true
+		}
 	}
-	m := warps.FindSubmatch(ttgir[i:])
-	if m == nil {
-		return "", false
-	}
-	return string(m[1]), true
 }
 
 // clusters returns the number of ping-pong clusters, 0 if the code shows none.

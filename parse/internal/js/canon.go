@@ -2,11 +2,15 @@ package js
 
 import (
 	"bytes"
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
 	"unicode/utf8"
 )
+
+// Canonizer writes canonical forms and keeps its working memory. The zero Canonizer is ready; one goroutine uses it.
+type Canonizer struct{ stack []Member }
 
 // AppendCanonical appends v in the form in which equal values are equal bytes: keys sorted by code point, the last of
 // repeated keys only, no space, ASCII with \u escapes in lower-case hex, integers of 64 bits as they are and every other
@@ -14,7 +18,13 @@ import (
 // json.dumps(v, sort_keys=True, separators=(",", ":")) gives for a decoded value.
 //
 // Members for whose key skip returns true are left out, at every depth; skip may be nil.
-func (v Value) AppendCanonical(dst []byte, skip func(key string) bool) []byte {
+func (v Value) AppendCanonical(dst []byte, skip func(key []byte) bool) []byte {
+	var c Canonizer
+	return c.Append(dst, v, skip)
+}
+
+// Append is AppendCanonical without allocation.
+func (c *Canonizer) Append(dst []byte, v Value, skip func(key []byte) bool) []byte {
 	switch v.Kind() {
 	case Null, True, False:
 		return append(dst, v.Raw()...)
@@ -25,32 +35,31 @@ func (v Value) AppendCanonical(dst []byte, skip func(key string) bool) []byte {
 		return appendASCII(dst, v.d.Text[n.start:n.end], n.escaped)
 	case Array:
 		dst = append(dst, '[')
-		first := true
-		for e := range v.Each() {
-			if !first {
+		in := v.inside()
+		end := in.node().next
+		for i := in.i + 1; i < end; i = in.d.nodes[i].next {
+			if i > in.i+1 {
 				dst = append(dst, ',')
 			}
-			first = false
-			dst = e.AppendCanonical(dst, skip)
+			dst = c.Append(dst, Value{in.d, i}, skip)
 		}
 		return append(dst, ']')
 	case Object:
-		return appendMembers(dst, v.Sorted(nil, skip), skip)
+		from := len(c.stack)
+		c.stack = v.Sorted(c.stack, skip)
+		dst = append(dst, '{')
+		for i := from; i < len(c.stack); i++ {
+			if i > from {
+				dst = append(dst, ',')
+			}
+			m := c.stack[i].Value
+			dst = append(m.AppendCanonicalKey(dst), ':')
+			dst = c.Append(dst, m, skip)
+		}
+		c.stack = c.stack[:from]
+		return append(dst, '}')
 	}
 	return dst
-}
-
-func appendMembers(dst []byte, ms []Member, skip func(string) bool) []byte {
-	dst = append(dst, '{')
-	for i, m := range ms {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = m.Value.AppendCanonicalKey(dst)
-		dst = append(dst, ':')
-		dst = m.Value.AppendCanonical(dst, skip)
-	}
-	return append(dst, '}')
 }
 
 // AppendCanonicalKey appends the key of v as AppendCanonical writes it.
@@ -67,27 +76,53 @@ type Member struct {
 
 // Sorted appends the members of an object to dst, sorted by key, repeated keys reduced to the last, without those for
 // which skip returns true. Keys without escapes point into the text.
-func (v Value) Sorted(dst []Member, skip func(string) bool) []Member {
-	from := len(dst)
-	sorted := true
-	for m := range v.Each() {
-		k, plain := m.KeyPlain()
-		if !plain {
-			k = []byte(m.Key())
-		}
-		if skip != nil && skip(string(k)) {
-			continue
-		}
-		if sorted && len(dst) > from && bytes.Compare(dst[len(dst)-1].Key, k) >= 0 {
-			sorted = false
-		}
-		dst = append(dst, Member{k, m})
-	}
-	if sorted {
+func (v Value) Sorted(dst []Member, skip func(key []byte) bool) []Member {
+	if v.Kind() != Object {
 		return dst
 	}
+	from := len(dst)
+	repeated := false
+	in := v.inside()
+	end := in.node().next
+	for i := in.i + 1; i < end; i = in.d.nodes[i].next {
+		n := &in.d.nodes[i]
+		k := in.d.Text[n.keyStart+1 : n.keyEnd-1]
+		if n.keyEscaped {
+			k = []byte(in.d.key(n))
+		}
+		if skip != nil && skip(k) {
+			continue
+		}
+		// Objects are small or nearly sorted, as a rule: insert each key at its place, later ones behind equal ones.
+		dst = append(dst, Member{k, Value{in.d, i}})
+		if j := len(dst) - 1; j > from {
+			order := bytes.Compare(dst[j-1].Key, k)
+			if order == 0 {
+				repeated = true
+			}
+			if order > 0 {
+				if len(dst)-from > 64 {
+					continue
+				}
+				m := dst[j]
+				for ; j > from && bytes.Compare(dst[j-1].Key, k) > 0; j-- {
+					dst[j] = dst[j-1]
+				}
+				dst[j] = m
+				repeated = repeated || j > from && bytes.Equal(dst[j-1].Key, k)
+			}
+		}
+	}
 	ms := dst[from:]
-	slices.SortStableFunc(ms, func(a, b Member) int { return bytes.Compare(a.Key, b.Key) })
+	if len(ms) > 64 {
+		slices.SortStableFunc(ms, func(a, b Member) int {
+			return cmp.Or(bytes.Compare(a.Key, b.Key), cmp.Compare(a.Value.i, b.Value.i))
+		})
+		repeated = true
+	}
+	if !repeated {
+		return dst
+	}
 	w := 0
 	for i := range ms {
 		if i+1 < len(ms) && bytes.Equal(ms[i].Key, ms[i+1].Key) {

@@ -82,7 +82,7 @@ func TestCanonical(t *testing.T) {
 	}
 	var d Doc
 	_ = d.Parse([]byte(`{"pid":1,"x":{"pid":2,"y":[{"pid":3,"z":4}]}}`))
-	got := string(d.Root().AppendCanonical(nil, func(k string) bool { return k == "pid" }))
+	got := string(d.Root().AppendCanonical(nil, func(k []byte) bool { return string(k) == "pid" }))
 	if got != `{"x":{"y":[{"z":4}]}}` {
 		t.Error(got)
 	}

@@ -3,56 +3,93 @@ package srcmap
 import (
 	"bytes"
 	"fmt"
+	"strconv"
 )
 
-// mlirReader holds the locations that one MLIR text defines.
+// mlirReader holds the locations that one MLIR text defines. Ids are numbers; bareID is that of "#loc" without one.
 type mlirReader struct {
-	defs    map[string]*location
-	aliases []*location
-	calls   []*location
+	defs    []int32 // 1 + index into locs, by id + 1
+	locs    []location
+	aliases []int32 // indexes into locs, in the order of the text
+	calls   []int32
+	byID    map[int32]int32
 }
 
-type location struct {
-	id     string
-	line   int32 // where an alias or a call site is defined
-	known  bool
-	place  place
-	isCall bool
+const (
+	bareID = -1
+	maxID  = 1 << 20 // larger ids are not followed
+)
 
-	callee, caller string
-	name, target   string
-	alias          bool
-	resolving      bool
+type location struct {
+	id    int32
+	line  int32 // where an alias or a call site is defined
+	place place
+
+	call           bool
+	callee, caller int32
+
+	alias     bool
+	name      string
+	target    int32
+	resolving bool
+}
+
+func appendID(dst []byte, id int32) []byte {
+	if id == bareID {
+		return dst
+	}
+	return strconv.AppendInt(dst, int64(id), 10)
+}
+
+func (m *mlirReader) def(id int32) *location {
+	if id+1 < int32(len(m.defs)) {
+		if i := m.defs[id+1]; i > 0 {
+			return &m.locs[i-1]
+		}
+	}
+	return nil
+}
+
+func (m *mlirReader) define(id, index int32) {
+	for id+1 >= int32(len(m.defs)) {
+		m.defs = append(m.defs, 0)
+	}
+	m.defs[id+1] = index + 1
+}
+
+func (m *mlirReader) add(l location) int32 {
+	m.locs = append(m.locs, l)
+	return int32(len(m.locs) - 1)
 }
 
 func (b *Builder) addMLIR(s *Stage, text []byte) {
 	m := &b.mlir
-	if m.defs == nil {
-		m.defs = map[string]*location{}
-	}
-	clear(m.defs)
-	m.aliases, m.calls = m.aliases[:0], m.calls[:0]
+	m.defs, m.locs, m.aliases, m.calls = m.defs[:0], m.locs[:0], m.aliases[:0], m.calls[:0]
 	lines(text, func(n int32, line []byte) { b.mlirDefinitions(n, line) })
-	byID := map[string]*location{}
-	for _, a := range m.aliases {
-		byID[a.id] = a
+	if m.byID == nil {
+		m.byID = map[int32]int32{}
 	}
-	for _, a := range m.aliases {
-		if byID[a.id] == a {
-			m.resolve(a, byID)
+	clear(m.byID)
+	for _, i := range m.aliases {
+		m.byID[m.locs[i].id] = i
+	}
+	for _, i := range m.aliases {
+		if m.byID[m.locs[i].id] == i {
+			m.resolve(i)
 		}
 	}
-	for _, c := range m.calls {
-		if _, taken := m.defs[c.id]; taken {
+	for _, i := range m.calls {
+		c := &m.locs[i]
+		if m.def(c.id) != nil {
 			continue
 		}
-		callee := m.defs[c.callee]
+		callee := m.def(c.callee)
 		if callee == nil {
-			b.Warnings = append(b.Warnings, fmt.Sprintf("%s: call site #loc%s of #loc%s, which is not defined", s.Name, c.id, c.callee))
+			b.Warnings = append(b.Warnings, fmt.Sprintf("%s: call site #loc%d of a location that is not defined", s.Name, c.id))
 			continue
 		}
-		c.place, c.known = callee.place, true
-		m.defs[c.id] = c
+		c.place = callee.place
+		m.define(c.id, i)
 	}
 
 	lines(text, func(n int32, line []byte) {
@@ -64,9 +101,9 @@ func (b *Builder) addMLIR(s *Stage, text []byte) {
 			s.add(e)
 		}
 	})
-	for _, list := range [...][]*location{m.aliases, m.calls} {
-		for _, l := range list {
-			if d := m.defs[l.id]; d == l && l.known && s.At(int(l.line)) == nil {
+	for _, list := range [...][]int32{m.aliases, m.calls} {
+		for _, i := range list {
+			if l := &m.locs[i]; m.def(l.id) == l && s.At(int(l.line)) == nil {
 				e := Entry{At: l.line, place: l.place, root: place{file: -1}, definition: true}
 				m.describe(&e, l)
 				s.add(e)
@@ -76,57 +113,60 @@ func (b *Builder) addMLIR(s *Stage, text []byte) {
 }
 
 func (m *mlirReader) describe(e *Entry, l *location) {
-	if l.isCall {
-		e.callsite, e.callee, e.caller = true, l.callee, l.caller
-		// The outermost caller is where the user's code stands.
-		for range 64 {
-			c := m.defs[l.caller]
-			if c == nil {
-				break
-			}
-			e.root = c.place
-			if !c.isCall {
-				break
-			}
-			l = c
-		}
+	if l.alias {
+		e.aliased, e.a, e.name = true, l.id, l.name
 		return
 	}
-	if l.alias {
-		e.alias, e.id = l.name, l.id
+	if !l.call {
+		return
+	}
+	e.call, e.a, e.b = true, l.callee, l.caller
+	// The outermost caller is where the user's code stands.
+	for range 64 {
+		c := m.def(l.caller)
+		if c == nil {
+			break
+		}
+		e.root = c.place
+		if !c.call {
+			break
+		}
+		l = c
 	}
 }
 
-// resolve gives an alias the place of its target. An id that has a place already keeps it.
-func (m *mlirReader) resolve(a *location, byID map[string]*location) *location {
-	if d := m.defs[a.id]; d != nil {
-		return d
+// resolve gives an alias the place of its target. An id that has a place already keeps it. Chains are followed step by
+// step, not by recursion: a text can hold a chain of any length.
+func (m *mlirReader) resolve(first int32) {
+	if m.def(m.locs[first].id) != nil {
+		return
 	}
-	if a.resolving {
-		return nil
-	}
-	// Chains are followed step by step, not by recursion: a text can hold a chain of any length.
-	var chain []*location
 	var target *location
-	for l := a; ; {
-		l.resolving = true
-		chain = append(chain, l)
-		if target = m.defs[l.target]; target != nil {
+	end := first
+	for i := first; ; {
+		l := &m.locs[i]
+		l.resolving, end = true, i
+		if target = m.def(l.target); target != nil {
 			break
 		}
-		next := byID[l.target]
-		if next == nil || next.resolving {
+		next, ok := m.byID[l.target]
+		if !ok || m.locs[next].resolving {
 			break
 		}
-		l = next
+		i = next
 	}
-	for _, l := range chain {
-		if target != nil {
-			l.place, l.known = target.place, true
-			m.defs[l.id] = l
+	if target == nil {
+		return
+	}
+	p := target.place
+	for i := first; ; i = m.byID[m.locs[i].target] {
+		l := &m.locs[i]
+		l.place = p
+		m.define(l.id, i)
+		if i == end {
+			return
 		}
 	}
-	return target
 }
 
 // mlirDefinitions notes what a line defines: "#loc3 = loc(…)".
@@ -137,27 +177,25 @@ func (b *Builder) mlirDefinitions(n int32, line []byte) {
 			return
 		}
 		line = line[i+4:]
-		end := 0
-		for end < len(line) && line[end] >= '0' && line[end] <= '9' {
-			end++
-		}
+		id, end := readID(line, 0)
 		j := skipSpace(line, end)
 		if j >= len(line) || line[j] != '=' {
 			continue
 		}
 		spaced := j == end+1 && line[end] == ' '
-		id := line[:end]
 		k := skipSpace(line, j+1)
 		spaced = spaced && k == j+2 && line[j+1] == ' '
 		if !bytes.HasPrefix(line[k:], []byte("loc(")) {
 			continue
 		}
-		b.mlirDefinition(n, id, line[k+4:], spaced)
+		if id < maxID {
+			b.mlirDefinition(n, id, line[k+4:], spaced)
+		}
 	}
 }
 
 // mlirDefinition reads what stands behind "loc(" of a definition.
-func (b *Builder) mlirDefinition(n int32, id, s []byte, spaced bool) {
+func (b *Builder) mlirDefinition(n, id int32, s []byte, spaced bool) {
 	m := &b.mlir
 	if len(s) > 0 && s[0] == '"' {
 		q := bytes.IndexByte(s[1:], '"')
@@ -167,14 +205,14 @@ func (b *Builder) mlirDefinition(n int32, id, s []byte, spaced bool) {
 		name, rest := s[1:q+1], s[q+2:]
 		if spaced {
 			if p, ok := b.position(name, rest); ok {
-				if len(id) > 0 || m.defs[""] == nil {
-					m.defs[string(id)] = &location{id: string(id), known: true, place: p}
+				if id != bareID || m.def(bareID) == nil {
+					m.define(id, m.add(location{id: id, place: p}))
 				}
 				return
 			}
 		}
 		i := skipSpace(rest, 0)
-		if len(id) == 0 || i >= len(rest) || rest[i] != '(' {
+		if id == bareID || i >= len(rest) || rest[i] != '(' {
 			return
 		}
 		target, i, ok := locRef(rest, skipSpace(rest, i+1))
@@ -187,16 +225,16 @@ func (b *Builder) mlirDefinition(n int32, id, s []byte, spaced bool) {
 		if i = skipSpace(rest, i+1); i >= len(rest) || rest[i] != ')' {
 			return
 		}
-		m.aliases = append(m.aliases, &location{id: string(id), line: n, alias: true, name: string(name), target: string(target)})
+		m.aliases = append(m.aliases, m.add(location{id: id, line: n, alias: true, name: string(name), target: target}))
 		return
 	}
-	if len(id) == 0 {
+	if id == bareID {
 		return
 	}
 	i := skipSpace(s, 0)
 	if target, j, ok := locRef(s, i); ok {
 		if j = skipSpace(s, j); j < len(s) && s[j] == ')' {
-			m.aliases = append(m.aliases, &location{id: string(id), line: n, alias: true, target: string(target)})
+			m.aliases = append(m.aliases, m.add(location{id: id, line: n, alias: true, target: target}))
 		}
 		return
 	}
@@ -225,17 +263,25 @@ func (b *Builder) mlirDefinition(n int32, id, s []byte, spaced bool) {
 	if j = skipSpace(s, j+1); j >= len(s) || s[j] != ')' {
 		return
 	}
-	m.calls = append(m.calls, &location{id: string(id), line: n, isCall: true, callee: string(callee), caller: string(caller)})
+	m.calls = append(m.calls, m.add(location{id: id, line: n, call: true, callee: callee, caller: caller}))
+}
+
+// readID reads the digits behind "#loc".
+func readID(s []byte, i int) (id int32, end int) {
+	id, end, ok := number(s, i)
+	if !ok {
+		return bareID, end
+	}
+	return min(id, maxID), end
 }
 
 // locRef reads "#loc12" at i.
-func locRef(s []byte, i int) (id []byte, end int, ok bool) {
+func locRef(s []byte, i int) (id int32, end int, ok bool) {
 	if !bytes.HasPrefix(s[min(i, len(s)):], []byte("#loc")) {
-		return nil, i, false
+		return 0, i, false
 	}
-	from := i + 4
-	_, end, _ = number(s, from)
-	return s[from:end], end, true
+	id, end = readID(s, i+4)
+	return id, end, true
 }
 
 // position reads `:LINE:COLUMN)` behind a quoted file name.
@@ -266,10 +312,8 @@ func (b *Builder) mlirReference(line []byte) (*location, place, bool) {
 		if d >= len(ref) && string(t[d-len(ref):d]) == ref {
 			// The bare #loc is looked up as number 0 by the reference, which nothing defines: such lines (function
 			// ends, mostly) stay unmapped.
-			l := b.mlir.defs[string(t[d:len(t)-1])]
-			if d == len(t)-1 {
-				l = b.mlir.defs["0"]
-			}
+			id, _ := readID(t, d)
+			l := b.mlir.def(max(id, 0))
 			if l == nil {
 				return nil, place{}, false
 			}

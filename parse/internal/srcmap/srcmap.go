@@ -2,7 +2,6 @@ package srcmap
 
 import (
 	"bytes"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -33,12 +32,13 @@ type Entry struct {
 	place       // where it came from
 	root  place // where the outermost call stands that this line was inlined for; file is -1 if there is none
 
-	callsite       bool
-	callee, caller string // MLIR location ids of a call site
-	alias, id      string // MLIR: name and id of an alias
-	definition     bool   // the line defines a location and is not code
-	inlined        bool   // LLVM: root is written out
-	full, short    int32  // groups of equal places, with and without column
+	call        bool   // MLIR: a call site
+	a, b        int32  // MLIR: the ids of a call site's callee and caller, or a is that of an alias
+	name        string // MLIR: of an alias
+	aliased     bool
+	definition  bool  // the line defines a location and is not code
+	inlined     bool  // LLVM: root is written out
+	full, short int32 // groups of equal places, with and without column
 }
 
 // Line returns the source line.
@@ -50,11 +50,19 @@ type Stage struct {
 	Notation Notation
 	Entries  []Entry // in the order in which they were found
 	index    []int32 // 1 + index into Entries, by line
-	lists    map[int32][]int32
-	text     map[int32][]byte // lists as JSON members
-	short    map[int32][]int32
-	shortTxt map[int32][]byte
+
+	full, short lineGroups
 }
+
+// lineGroups are the lines of a stage by group of equal places, and how they are written.
+type lineGroups struct {
+	start []int32 // where the lines of a group begin in lines
+	lines []int32
+	text  []span // of the groups that were written before
+}
+
+// span is a part of Builder.arena; the empty one has not been written.
+type span struct{ from, to int32 }
 
 // At returns the entry for a line of the stage, nil if it has none.
 func (s *Stage) At(line int) *Entry {
@@ -77,13 +85,14 @@ type Builder struct {
 	Stages   []*Stage
 	Warnings []string // things a stage said that make no sense, such as a call site of nothing
 
-	free    []*Stage
-	files   []file
-	byName  map[string]int32
-	byBase  map[string]int32
-	mlir    mlirReader
-	groups  map[place]int32
-	quoting []byte
+	free   []*Stage
+	files  []file
+	byName map[string]int32
+	byBase map[string]int32
+	mlir   mlirReader
+	groups map[place]int32
+	arena  []byte
+	py     pythonTable
 }
 
 type file struct{ name, quoted string }
@@ -91,22 +100,18 @@ type file struct{ name, quoted string }
 // Reset empties b and keeps its memory.
 func (b *Builder) Reset() {
 	b.free = append(b.free, b.Stages...)
-	b.Stages, b.Warnings, b.files = b.Stages[:0], nil, b.files[:0]
+	b.Stages, b.Warnings, b.files, b.arena = b.Stages[:0], nil, b.files[:0], b.arena[:0]
 	clear(b.byName)
 	clear(b.byBase)
 }
 
-func (b *Builder) stage(name string, n Notation, text []byte) *Stage {
+func (b *Builder) stage(name string, n Notation) *Stage {
 	var s *Stage
 	if len(b.free) > 0 {
 		s, b.free = b.free[len(b.free)-1], b.free[:len(b.free)-1]
 		s.Entries, s.index = s.Entries[:0], s.index[:0]
-		clear(s.lists)
-		clear(s.text)
-		clear(s.short)
-		clear(s.shortTxt)
 	} else {
-		s = &Stage{lists: map[int32][]int32{}, text: map[int32][]byte{}, short: map[int32][]int32{}, shortTxt: map[int32][]byte{}}
+		s = &Stage{}
 	}
 	s.Name, s.Notation = name, n
 	return s
@@ -114,7 +119,7 @@ func (b *Builder) stage(name string, n Notation, text []byte) *Stage {
 
 // Add maps the text of a stage. A stage in which nothing is mapped is left out. Text may be changed after Add returns.
 func (b *Builder) Add(n Notation, name string, text []byte) {
-	s := b.stage(name, n, text)
+	s := b.stage(name, n)
 	switch n {
 	case MLIR:
 		b.addMLIR(s, text)
@@ -190,55 +195,93 @@ func (b *Builder) Join() {
 		sass = sass || s.Notation == SASS
 	}
 	for _, s := range b.Stages {
+		var last *Entry
 		for i := range s.Entries {
 			e := &s.Entries[i]
-			e.full = group(e.place)
-			s.lists[e.full] = append(s.lists[e.full], e.At)
-			if sass {
-				e.short = group(place{e.file, e.line, -1})
-				s.short[e.short] = append(s.short[e.short], e.At)
+			if last != nil && last.place == e.place {
+				e.full, e.short = last.full, last.short
+			} else {
+				e.full = group(e.place)
+				if sass {
+					e.short = group(place{e.file, e.line, -1})
+				}
 			}
-		}
-		for _, l := range s.lists {
-			slices.Sort(l)
-		}
-		for _, l := range s.short {
-			slices.Sort(l)
+			last = e
 		}
 	}
+	for _, s := range b.Stages {
+		s.full.fill(s, len(b.groups), func(e *Entry) int32 { return e.full })
+		if sass {
+			s.short.fill(s, len(b.groups), func(e *Entry) int32 { return e.short })
+		}
+	}
+}
+
+// fill sorts the lines of s by group; within a group they ascend.
+func (g *lineGroups) fill(s *Stage, groups int, of func(e *Entry) int32) {
+	g.start = resize(g.start, groups+2)
+	g.text = resize(g.text, groups)
+	g.lines = resize(g.lines, len(s.Entries))
+	for i := range s.Entries {
+		g.start[of(&s.Entries[i])+2]++
+	}
+	for i := 2; i < len(g.start); i++ {
+		g.start[i] += g.start[i-1]
+	}
+	for _, at := range s.index {
+		if at > 0 {
+			e := &s.Entries[at-1]
+			k := of(e) + 1
+			g.lines[g.start[k]] = e.At
+			g.start[k]++
+		}
+	}
+}
+
+func (g *lineGroups) of(group int32) []int32 { return g.lines[g.start[group]:g.start[group+1]] }
+
+// resize returns a zeroed slice of n elements, in the memory of s if it is enough.
+func resize[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n, n+n/2)
+	}
+	s = s[:n]
+	clear(s)
+	return s
 }
 
 // Lines returns the lines of stage other that came from the same place as e, a line of stage s.
 func (b *Builder) Lines(s *Stage, e *Entry, other *Stage) []int32 {
 	if s.Notation == SASS || other.Notation == SASS {
-		return other.short[e.short]
+		return other.short.of(e.short)
 	}
-	return other.lists[e.full]
+	return other.full.of(e.full)
 }
 
-// lineList returns `,"ptx_lines":[1,2]` for the lines of other that belong to e, nil if there are none.
-func (b *Builder) lineList(s *Stage, e *Entry, other *Stage) []byte {
-	lists, texts, g := other.lists, other.text, e.full
+// appendLineList appends `,"ptx_lines":[1,2]` with the lines of other that belong to e, nothing if there are none.
+func (b *Builder) appendLineList(dst []byte, s *Stage, e *Entry, other *Stage) []byte {
+	g, k := &other.full, e.full
 	if s.Notation == SASS || other.Notation == SASS {
-		lists, texts, g = other.short, other.shortTxt, e.short
+		g, k = &other.short, e.short
 	}
-	if t, ok := texts[g]; ok {
-		return t
-	}
-	l := lists[g]
+	l := g.of(k)
 	if len(l) == 0 {
-		return nil
+		return dst
 	}
-	t := append(append([]byte(`,"`), other.Name...), `_lines":[`...)
-	for i, n := range l {
-		if i > 0 {
-			t = append(t, ',')
+	t := &g.text[k]
+	if t.to == 0 {
+		t.from = int32(len(b.arena))
+		a := append(append(append(b.arena, `,"`...), other.Name...), `_lines":[`...)
+		for i, n := range l {
+			if i > 0 {
+				a = append(a, ',')
+			}
+			a = strconv.AppendInt(a, int64(n), 10)
 		}
-		t = strconv.AppendInt(t, int64(n), 10)
+		b.arena = append(a, ']')
+		t.to = int32(len(b.arena))
 	}
-	t = append(t, ']')
-	texts[g] = t
-	return t
+	return append(dst, b.arena[t.from:t.to]...)
 }
 
 // Python says how the table from source lines to the lines of each stage is made.
@@ -281,16 +324,18 @@ func (b *Builder) appendEntry(dst []byte, s *Stage, e *Entry) []byte {
 	if e.definition {
 		dst = append(dst, `,"kind":"loc_def"`...)
 	}
-	if e.callsite && !e.definition {
-		dst = append(append(append(dst, `,"is_callsite":true,"callsite_callee":"`...), e.callee...), `","callsite_caller":"`...)
-		dst = append(append(dst, e.caller...), '"')
+	if e.call && !e.definition {
+		dst = append(dst, `,"is_callsite":true,"callsite_callee":"`...)
+		dst = appendID(dst, e.a)
+		dst = append(dst, `","callsite_caller":"`...)
+		dst = append(appendID(dst, e.b), '"')
 	}
-	if e.alias != "" {
-		dst = append(dst, `,"alias_name":`...)
-		dst = js.AppendString(dst, e.alias)
-	}
-	if e.id != "" {
-		dst = append(append(append(dst, `,"loc_id":"`...), e.id...), '"')
+	if e.aliased {
+		if e.name != "" {
+			dst = js.AppendString(append(dst, `,"alias_name":`...), e.name)
+		}
+		dst = append(dst, `,"loc_id":"`...)
+		dst = append(appendID(dst, e.a), '"')
 	}
 	if e.inlined {
 		dst = append(dst, `,"inlined_at_file":`...)
@@ -300,47 +345,84 @@ func (b *Builder) appendEntry(dst []byte, s *Stage, e *Entry) []byte {
 	}
 	for _, o := range b.Stages {
 		if o != s {
-			dst = append(dst, b.lineList(s, e, o)...)
+			dst = b.appendLineList(dst, s, e, o)
 		}
 	}
 	return append(dst, '}')
 }
 
+// pythonTable is working memory: the lines of each stage by source line.
+type pythonTable struct {
+	row   map[int32]int32
+	lines []int32 // source lines, in the order in which they were found
+	of    []int32 // the row of each entry of each stage, -1 for none
+	start []int32 // where the lines of a row and stage begin in at
+	at    []int32
+}
+
 func (b *Builder) appendPython(dst []byte, userFile string) []byte {
-	type row struct {
-		line  int32
-		lists [][]int32
+	t, stages := &b.py, len(b.Stages)
+	if t.row == nil {
+		t.row = map[int32]int32{}
 	}
-	var rows []row
-	at := map[int32]int{}
-	for si, s := range b.Stages {
+	clear(t.row)
+	t.lines, t.of = t.lines[:0], t.of[:0]
+	for _, s := range b.Stages {
+		last, lastRow := int32(-1), int32(0)
 		for i := range s.Entries {
 			e := &s.Entries[i]
 			p := e.place
 			if userFile != "" && !b.sameFile(p.file, userFile) {
 				if e.root.file < 0 || !b.sameFile(e.root.file, userFile) {
+					t.of = append(t.of, -1)
 					continue
 				}
 				p = e.root
 			}
-			r, ok := at[p.line]
-			if !ok {
-				r = len(rows)
-				at[p.line] = r
-				rows = append(rows, row{p.line, make([][]int32, len(b.Stages))})
+			if p.line != last {
+				r, ok := t.row[p.line]
+				if !ok {
+					r = int32(len(t.lines))
+					t.row[p.line] = r
+					t.lines = append(t.lines, p.line)
+				}
+				last, lastRow = p.line, r
 			}
-			rows[r].lists[si] = append(rows[r].lists[si], e.At)
+			t.of = append(t.of, lastRow)
 		}
 	}
-	for i, r := range rows {
-		if i > 0 {
+	t.start = resize(t.start, len(t.lines)*stages+2)
+	t.at = resize(t.at, len(t.of))
+	each := func(f func(cell, at int32)) {
+		n := 0
+		for si, s := range b.Stages {
+			for i := range s.Entries {
+				if r := t.of[n]; r >= 0 {
+					f(r*int32(stages)+int32(si), s.Entries[i].At)
+				}
+				n++
+			}
+		}
+	}
+	each(func(cell, _ int32) { t.start[cell+2]++ })
+	for i := 2; i < len(t.start); i++ {
+		t.start[i] += t.start[i-1]
+	}
+	each(func(cell, at int32) {
+		t.at[t.start[cell+1]] = at
+		t.start[cell+1]++
+	})
+	for r, line := range t.lines {
+		if r > 0 {
 			dst = append(dst, ',')
 		}
 		dst = append(dst, '"')
-		dst = strconv.AppendInt(dst, int64(r.line), 10)
+		dst = strconv.AppendInt(dst, int64(line), 10)
 		dst = append(dst, `":{`...)
 		first := true
-		for si, l := range r.lists {
+		for si, s := range b.Stages {
+			cell := r*stages + si
+			l := t.at[t.start[cell]:t.start[cell+1]]
 			if len(l) == 0 {
 				continue
 			}
@@ -348,7 +430,7 @@ func (b *Builder) appendPython(dst []byte, userFile string) []byte {
 				dst = append(dst, ',')
 			}
 			first = false
-			dst = append(append(append(dst, '"'), b.Stages[si].Name...), `_lines":[`...)
+			dst = append(append(append(dst, '"'), s.Name...), `_lines":[`...)
 			for j, n := range l {
 				if j > 0 {
 					dst = append(dst, ',')
