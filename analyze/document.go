@@ -275,6 +275,19 @@ func (r *Result) tail(d *report.Doc) {
 		}
 		d.Add(section("Collectives", t))
 	}
+	if c := r.Collective; c != nil && len(c.Ops) > 0 {
+		t := &report.Table{Header: []string{"Collective", "Type", "Size (MB)", "Group size", "Count", "Latency mean (us)", "min (us)", "max (us)", "Skew of arrival mean (us)", "Algorithm GB/s", "Bus GB/s"}}
+		for _, s := range c.Summaries {
+			t.Rows = append(t.Rows, []string{dash(s.Collective), dash(s.DType), fmt.Sprintf("%.3f", s.FullMB), fmt.Sprint(s.Size), fmt.Sprint(s.Count), fmt.Sprintf("%.1f", s.Latency.Mean/1e3),
+				fmt.Sprintf("%.1f", s.Latency.Min/1e3), fmt.Sprintf("%.1f", s.Latency.Max/1e3), fmt.Sprintf("%.1f", s.SkewIn.Mean/1e3), fmt.Sprintf("%.3f", s.AlgoBW.Mean), fmt.Sprintf("%.3f", s.BusBW.Mean)})
+		}
+		d.Add(section("Collectives Across Ranks", t))
+		t = &report.Table{Header: []string{"Rank", "Waited in all (us)", "Mean wait (us)", "Came last", "Came first", "Collectives"}}
+		for _, s := range c.Stragglers {
+			t.Rows = append(t.Rows, []string{fmt.Sprint(s.Rank), us1(s.TotalWait), fmt.Sprintf("%.1f", s.MeanWait/1e3), fmt.Sprint(s.Last), fmt.Sprint(s.First), fmt.Sprint(s.Ops)})
+		}
+		d.Add(section("Stragglers", t))
+	}
 	if len(r.Excluded) > 0 {
 		t := &report.Table{Header: []string{"Rank", "Event", "Start (us)", "Duration as recorded (us)"}}
 		for _, x := range r.Excluded[:min(50, len(r.Excluded))] {

@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"github.com/tracehandler/tracehandler/analyze/candidate"
+	"github.com/tracehandler/tracehandler/analyze/collective"
 	"github.com/tracehandler/tracehandler/analyze/input"
 	"github.com/tracehandler/tracehandler/analyze/kineto"
 	"github.com/tracehandler/tracehandler/analyze/link"
@@ -73,12 +74,13 @@ type Result struct {
 	Device      string
 	Spec        *roofline.Spec // nil: unknown device
 	Set         candidate.Set
-	Timeline    timeline.Timeline // of the first rank
-	Excluded    []ExcludedEvent   // events with impossible durations
-	Fallback    []tables.NameRow  // names and times, of the first rank
-	Dropped     int               // names too short to be among them
-	Collectives []tables.CommRow
-	Suppressed  *Warning // the gate that holds the candidates back, or nil
+	Timeline    timeline.Timeline  // of the first rank
+	Excluded    []ExcludedEvent    // events with impossible durations
+	Fallback    []tables.NameRow   // names and times, of the first rank
+	Dropped     int                // names too short to be among them
+	Collectives []tables.CommRow   // of the first rank
+	Collective  *collective.Report // across the ranks; nil for one
+	Suppressed  *Warning           // the gate that holds the candidates back, or nil
 	Warnings    []Warning
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/tracehandler/tracehandler/analyze/candidate"
 	"github.com/tracehandler/tracehandler/analyze/category"
 	"github.com/tracehandler/tracehandler/analyze/chrometrace"
+	"github.com/tracehandler/tracehandler/analyze/collective"
 	"github.com/tracehandler/tracehandler/analyze/input"
 	"github.com/tracehandler/tracehandler/analyze/kineto"
 	"github.com/tracehandler/tracehandler/analyze/link"
@@ -109,6 +110,14 @@ func (r *Result) analyze(ctx context.Context) error {
 	r.Timeline = first.All
 	r.Fallback, r.Dropped = tables.Fallback(first.Trace, r.Timeline.Total, first.keep)
 	r.Collectives = tables.Collectives(first.Trace)
+	if len(r.Ranks) > 1 {
+		var ranks []collective.Rank
+		for i := range r.Ranks {
+			k := &r.Ranks[i]
+			ranks = append(ranks, collective.Rank{ID: k.Rank, Trace: k.Trace, Links: k.Links, Keep: k.keep})
+		}
+		r.Collective = collective.Analyze(ranks, collective.Options{})
+	}
 	r.level()
 	r.ranks()
 	r.health()

@@ -162,5 +162,28 @@ func (r *Result) Tables() []Table {
 	for _, c := range r.Set.Categories {
 		categories.Rows = append(categories.Rows, []string{string(c.Category), strconv.Itoa(c.Kernels), us3(c.Time), fmt.Sprintf("%.4f", c.Percent)})
 	}
-	return []Table{timelines, categories, kernels, ops, streams, comms}
+	return append([]Table{timelines, categories, kernels, ops, streams, comms}, r.collectiveTables()...)
+}
+
+// collectiveTables compare the ranks; there are none for one rank.
+func (r *Result) collectiveTables() []Table {
+	c := r.Collective
+	if c == nil {
+		return nil
+	}
+	ops := Table{Name: "collective_ops", Header: []string{"process_group", "index", "collective", "dtype", "in_nelems", "full_mb", "ranks", "latency_us", "skew_in_us", "skew_out_us", "mean_wait_us", "first_rank", "last_rank", "algo_gb_s", "bus_gb_s", "nodes"}}
+	waits := Table{Name: "collective_waits", Header: []string{"process_group", "index", "rank", "ts_us", "dur_us", "wait_us"}}
+	for _, op := range c.Ops {
+		index := strconv.Itoa(op.Index)
+		ops.Rows = append(ops.Rows, []string{op.Group, index, op.Collective, op.DType, fmt.Sprint(op.In), fmt.Sprintf("%.6f", op.FullMB), strconv.Itoa(len(op.Parts)), us3(op.Latency), us3(op.SkewIn), us3(op.SkewOut),
+			fmt.Sprintf("%.3f", op.MeanWait/1e3), strconv.Itoa(op.First), strconv.Itoa(op.Last), fmt.Sprintf("%.6f", op.AlgoBW), fmt.Sprintf("%.6f", op.BusBW), op.Nodes})
+		for _, p := range op.Parts {
+			waits.Rows = append(waits.Rows, []string{op.Group, index, strconv.Itoa(p.Rank), us3(p.TS), us3(p.Dur), us3(p.Wait)})
+		}
+	}
+	late := Table{Name: "stragglers", Header: []string{"rank", "total_wait_us", "mean_wait_us", "times_last", "times_first", "collectives", "total_collective_us", "node"}}
+	for _, s := range c.Stragglers {
+		late.Rows = append(late.Rows, []string{strconv.Itoa(s.Rank), us3(s.TotalWait), fmt.Sprintf("%.3f", s.MeanWait/1e3), strconv.Itoa(s.Last), strconv.Itoa(s.First), strconv.Itoa(s.Ops), us3(s.Total), strconv.Itoa(s.Node)})
+	}
+	return []Table{ops, waits, late}
 }
