@@ -105,7 +105,7 @@ type Straggler struct {
 	MeanWait    float64
 	Last, First int // times
 	Ops         int
-	Total       int64 // summed duration of all its collectives, these and others
+	Total       int64 // summed duration of all its collective kernels, these and others
 	Node        int
 }
 
@@ -135,7 +135,9 @@ func Analyze(ranks []Rank, o Options) *Report {
 	}
 	rep := &Report{}
 	ops := map[opKey][]event{}
+	totals := map[int]int64{}
 	for _, r := range ranks {
+		totals[r.ID] += collectiveTime(r)
 		for group, events := range byGroup(r, rep) {
 			for i, e := range events {
 				ops[opKey{group, i}] = append(ops[opKey{group, i}], e)
@@ -176,11 +178,7 @@ func Analyze(ranks []Rank, o Options) *Report {
 	}
 	for _, s := range stragglers {
 		s.MeanWait = float64(s.TotalWait) / float64(s.Ops)
-		for _, row := range rep.Ranks {
-			if row.Rank == s.Rank {
-				s.Total += row.Total
-			}
-		}
+		s.Total = totals[s.Rank]
 		rep.Stragglers = append(rep.Stragglers, *s)
 	}
 	slices.SortFunc(rep.Stragglers, func(a, b Straggler) int {
@@ -247,6 +245,17 @@ func byGroup(r Rank, rep *Report) map[string][]event {
 		slices.SortStableFunc(events, func(a, b event) int { return cmp.Compare(a.part.TS, b.part.TS) })
 	}
 	return groups
+}
+
+// collectiveTime sums all collective kernels of a rank, those without a launch included.
+func collectiveTime(r Rank) (total int64) {
+	for i := range r.Trace.GPU {
+		g := &r.Trace.GPU[i]
+		if g.Kind == kineto.Kernel && (r.Keep == nil || r.Keep(i)) && category.IsCollective(r.Trace.String(g.Name)) {
+			total += g.Dur
+		}
+	}
+	return total
 }
 
 type rowKey struct {
