@@ -353,3 +353,19 @@ func TestClone(t *testing.T) {
 		t.Error("Line")
 	}
 }
+
+func TestMarshal(t *testing.T) {
+	e := Lazy([]byte("{\"b\": 1}"))
+	if got, err := json.Marshal(map[string]any{"x": []Event{e, {}}}); err != nil || string(got) != `{"x":[{"b":1},{}]}` {
+		t.Errorf("%s, %v", got, err)
+	}
+	if got := fmt.Sprint(e, New(slog.Int("a", 1))); got != `{"b": 1} {"a":1}` {
+		t.Error(got)
+	}
+	if got := record(t, NewJSON(Options{}), slog.Any("es", []Event{e}), slog.Any("ptr", &e)); got != `,"es":[{"b":1}],"ptr":{"b":1}` {
+		t.Error(got)
+	}
+	if _, err := json.Marshal(Lazy([]byte("{"))); err == nil {
+		t.Error("no error")
+	}
+}

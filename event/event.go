@@ -108,6 +108,12 @@ func (e Event) AppendJSON(dst []byte) []byte {
 	return append(dst, '}')
 }
 
+// String returns the event as JSON.
+func (e Event) String() string { return string(e.AppendJSON(nil)) }
+
+// MarshalJSON implements [encoding/json.Marshaler], so that events can be parts of other values.
+func (e Event) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil), nil }
+
 // Clone returns an event that does not refer to the line that e was read from.
 func (e Event) Clone() Event {
 	e.line = bytes.Clone(e.line)

@@ -11,7 +11,7 @@ type sources struct {
 	slots [1 << sourceBits]atomic.Pointer[site]
 }
 
-const sourceBits = 10
+const sourceBits = 12 // 32 KiB of pointers on 64-bit machines
 
 // site is a call site. It does not change.
 type site struct {
