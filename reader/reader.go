@@ -28,6 +28,7 @@ type Reader struct {
 	first  error     // the first error that is not a LineError
 	rec    record
 	counts Stats // what Stats returns after Close
+	kind   Kind  // what Kind returns then
 }
 
 // Kind says what a trace holds once its compression is taken away.
@@ -37,6 +38,8 @@ type Kind uint8
 const (
 	JSONLines     Kind = iota // one JSON object per line
 	PrefixedLines             // one JSON object per line, behind text such as a time stamp
+	CLPKeyValue               // a CLP IR stream of key-value events; lines are made of them
+	CLPText                   // a CLP IR stream of text messages; lines are made of them
 )
 
 // String returns what a person would call it.
@@ -46,6 +49,10 @@ func (k Kind) String() string {
 		return "JSON lines"
 	case PrefixedLines:
 		return "JSON lines with prefixes"
+	case CLPKeyValue:
+		return "CLP key-value stream"
+	case CLPText:
+		return "CLP text stream"
 	}
 	return fmt.Sprintf("kind(%d)", uint8(k))
 }
@@ -101,7 +108,7 @@ func open(src io.Reader, name string, opts *Options) (*Reader, error) {
 func (r *Reader) Close() error {
 	var err error
 	if r.src != nil {
-		r.counts = r.src.stats()
+		r.counts, r.kind = r.src.stats(), r.src.kind()
 		err = r.src.close()
 		r.src = nil
 	}
@@ -125,7 +132,7 @@ var errClosed = errors.New("reader: closed")
 // Kind returns what the trace holds, as far as its first lines tell.
 func (r *Reader) Kind() Kind {
 	if r.src == nil {
-		return JSONLines
+		return r.kind
 	}
 	return r.src.kind()
 }

@@ -36,8 +36,8 @@ type openSource func(in *input, o *Options) (source, error)
 // the places of unsupported.
 var sources = map[format.Magic]openSource{
 	format.ArchiveMagic: unsupported(format.ArchiveMagic),
-	format.IRMagic4:     unsupported(format.IRMagic4),
-	format.IRMagic8:     unsupported(format.IRMagic8),
+	format.IRMagic4:     openIR,
+	format.IRMagic8:     openIR,
 }
 
 func unsupported(m format.Magic) openSource {
