@@ -75,7 +75,7 @@ func (w *writer) appendTop(dst []byte, a slog.Attr) []byte {
 		w.depth = depth
 		w.b.groups = w.b.groups[:groups]
 		dst = appendKey(dst[:mark], a.Key)
-		dst = appendString(dst, tooDeep)
+		dst = AppendString(dst, tooDeep)
 	}
 	return dst
 }
@@ -84,7 +84,7 @@ func (w *writer) appendTop(dst []byte, a slog.Attr) []byte {
 // attributes are left out, groups without a key are inlined.
 func (w *writer) appendAttr(dst []byte, a slog.Attr) []byte {
 	if a.Value.Kind() == slog.KindLogValuer {
-		a.Value = resolve(a.Value)
+		a.Value = Resolve(a.Value)
 	}
 	if w.replace != nil && a.Value.Kind() != slog.KindGroup {
 		a = w.replaced(a)
@@ -162,24 +162,24 @@ func (w *writer) appendObject(dst []byte, attrs []slog.Attr, literal bool) []byt
 func (w *writer) replaced(a slog.Attr) (out slog.Attr) {
 	defer func() {
 		if p := recover(); p != nil {
-			out = slog.String(a.Key, panicText(nil, p))
+			out = slog.String(a.Key, PanicText(nil, p))
 		}
 	}()
 	out = w.replace(w.b.groups, a)
 	if out.Value.Kind() == slog.KindLogValuer {
-		out.Value = resolve(out.Value)
+		out.Value = Resolve(out.Value)
 	}
 	return out
 }
 
 const maxLogValues = 100 // as log/slog
 
-// resolve is [slog.Value.Resolve], but a panic's text is the panic's value and not a stack.
-func resolve(v slog.Value) (out slog.Value) {
+// Resolve is [slog.Value.Resolve], but a panic's text is the panic's value and not a stack.
+func Resolve(v slog.Value) (out slog.Value) {
 	first := v
 	defer func() {
 		if p := recover(); p != nil {
-			out = slog.StringValue(panicText(v.Any(), p))
+			out = slog.StringValue(PanicText(v.Any(), p))
 		}
 	}()
 	for range maxLogValues {
@@ -191,9 +191,9 @@ func resolve(v slog.Value) (out slog.Value) {
 	return slog.AnyValue(fmt.Errorf("LogValue called too many times on Value of type %T", first.Any()))
 }
 
-// panicText says that a method of v panicked with p. As in fmt and log/slog, the likely reason is not worth a panic: a
+// PanicText says that a method of v panicked with p. As in fmt and log/slog, the likely reason is not worth a panic: a
 // method that does not expect its nil pointer.
-func panicText(v, p any) string {
+func PanicText(v, p any) string {
 	if r := reflect.ValueOf(v); r.Kind() == reflect.Pointer && r.IsNil() {
 		return "<nil>"
 	}

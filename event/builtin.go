@@ -119,7 +119,7 @@ func (e Event) message() (s, key string, ok bool) {
 func (e Event) find(keys []string, use func(text []byte, v slog.Value) bool) (string, bool) {
 	for _, a := range e.attrs {
 		for _, k := range keys {
-			if a.Key == k && use(nil, resolve(a.Value)) {
+			if a.Key == k && use(nil, Resolve(a.Value)) {
 				return k, true
 			}
 		}

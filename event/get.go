@@ -43,7 +43,7 @@ func getAttr(attrs []slog.Attr, path []string) (slog.Value, bool) {
 		if a.Key != path[0] {
 			continue
 		}
-		v := resolve(a.Value)
+		v := Resolve(a.Value)
 		if len(path) == 1 {
 			return v, true
 		}

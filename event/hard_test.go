@@ -411,3 +411,27 @@ func TestBufferKeepsNothing(t *testing.T) {
 		}
 	}
 }
+
+func TestAppendValue(t *testing.T) {
+	cycle := []any{nil}
+	cycle[0] = cycle
+	var b Buffer
+	for _, c := range []struct {
+		v    slog.Value
+		want string
+	}{
+		{slog.GroupValue(), `{}`},
+		{slog.GroupValue(slog.Attr{}, slog.Int("a", 1), slog.Group("g", slog.Attr{})), `{"a":1}`},
+		{slog.AnyValue(secret("x")), `"REDACTED"`},
+		{slog.AnyValue(errors.New("e")), `"e"`},
+		{slog.AnyValue(cycle), `"` + tooDeep + `"`},
+		{slog.TimeValue(when), `"2026-11-30T10:46:59.123456789Z"`},
+	} {
+		if got := string(b.AppendValue([]byte("x"), c.v)); got != "x"+c.want {
+			t.Errorf("got %s, want x%s", got, c.want)
+		}
+	}
+	if got := string(AppendFloat(AppendString(nil, "a\n"), math.NaN())); got != `"a\n""NaN"` {
+		t.Error(got)
+	}
+}

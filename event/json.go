@@ -79,7 +79,7 @@ func (j *JSON) WithGroup(name string) Encoder {
 	if len(j2.heads) > 0 {
 		j2.heads = append(j2.heads, '{')
 	}
-	j2.heads = append(appendString(j2.heads, name), ':')
+	j2.heads = append(AppendString(j2.heads, name), ':')
 	return &j2
 }
 
@@ -170,7 +170,7 @@ func (j *JSON) appendBuiltins(dst []byte, b *Buffer, r *slog.Record) []byte {
 		}
 	}
 	dst = append(dst, `,"msg":`...)
-	return appendString(dst, r.Message)
+	return AppendString(dst, r.Message)
 }
 
 // replaceBuiltins does the same through ReplaceAttr. In log/slog it sees the built-in attributes without groups.

@@ -58,12 +58,12 @@ func appendStringMember(dst []byte, key, s string) []byte {
 			return buf[:at+1]
 		}
 	}
-	return appendString(appendKey(dst, key), s)
+	return AppendString(appendKey(dst, key), s)
 }
 
-// appendString appends s as a JSON string. Quotes, backslashes and control characters are escaped, so are U+2028 and
+// AppendString appends s as a JSON string. Quotes, backslashes and control characters are escaped, so are U+2028 and
 // U+2029, which end a line in JavaScript; bytes that are not UTF-8 become \ufffd.
-func appendString(dst []byte, s string) []byte {
+func AppendString(dst []byte, s string) []byte {
 	if at := len(dst); cap(dst)-at >= len(s)+2 {
 		buf := dst[:cap(dst)]
 		if copyPlain(buf[at+1:], s) {
@@ -114,7 +114,7 @@ func copyPlain(dst []byte, s string) bool {
 	return true
 }
 
-// appendEscaped is appendString for all strings.
+// appendEscaped is AppendString for all strings.
 func appendEscaped(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	for {
@@ -211,6 +211,9 @@ func load64(s string) uint64 {
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
+
+// AppendFloat appends f as the JSON of events has it: as encoding/json, or as the string "NaN", "+Inf" or "-Inf".
+func AppendFloat(dst []byte, f float64) []byte { return appendFloat(dst, f, 64) }
 
 // appendFloat appends f as encoding/json does: the shortest text that reads back as f, with an exponent below 1e-6 and
 // from 1e21 (as ECMAScript's Number to String). What is not a number is a string.

@@ -10,10 +10,22 @@ import (
 	"unicode/utf8"
 )
 
+// AppendValue appends the JSON of an attribute's value as [NewJSON] writes it: an object for a group, empty or not, its
+// members by the rules of [slog.Handler]. It uses what b remembers, not its output.
+func (b *Buffer) AppendValue(dst []byte, v slog.Value) []byte {
+	w := writer{b: b, limit: MaxRecordDepth, depth: 1}
+	mark := len(dst)
+	dst = w.appendValue(dst, v)
+	if w.deep {
+		dst = AppendString(dst[:mark], tooDeep)
+	}
+	return dst
+}
+
 // appendValue appends a value that is not an attribute's: there is no key that could be left out with it.
 func (w *writer) appendValue(dst []byte, v slog.Value) []byte {
 	if v.Kind() == slog.KindLogValuer {
-		v = resolve(v)
+		v = Resolve(v)
 	}
 	switch v.Kind() {
 	case slog.KindGroup:
@@ -28,7 +40,7 @@ func (w *writer) appendValue(dst []byte, v slog.Value) []byte {
 func (w *writer) appendScalar(dst []byte, v slog.Value) []byte {
 	switch v.Kind() {
 	case slog.KindString:
-		return appendString(dst, v.String())
+		return AppendString(dst, v.String())
 	case slog.KindInt64:
 		return strconv.AppendInt(dst, v.Int64(), 10)
 	case slog.KindUint64:
@@ -52,7 +64,7 @@ func (w *writer) appendAny(dst []byte, v any, attr bool) []byte {
 	case nil:
 		return append(dst, "null"...)
 	case string:
-		return appendString(dst, v)
+		return AppendString(dst, v)
 	case bool:
 		return strconv.AppendBool(dst, v)
 	case int:
@@ -95,7 +107,7 @@ func (w *writer) appendAny(dst []byte, v any, attr bool) []byte {
 		}
 		return append(base64.StdEncoding.AppendEncode(append(dst, '"'), v), '"')
 	case []string:
-		return appendArray(w, dst, v, appendString)
+		return appendArray(w, dst, v, AppendString)
 	case []int:
 		return appendArray(w, dst, v, func(dst []byte, i int) []byte { return strconv.AppendInt(dst, int64(i), 10) })
 	case []int64:
@@ -109,7 +121,7 @@ func (w *writer) appendAny(dst []byte, v any, attr bool) []byte {
 	case map[string]any:
 		return appendMap(w, dst, v, func(dst []byte, e any) []byte { return w.appendAny(dst, e, false) })
 	case map[string]string:
-		return appendMap(w, dst, v, appendString)
+		return appendMap(w, dst, v, AppendString)
 	case map[string]slog.Value:
 		return appendMap(w, dst, v, w.appendValue)
 	case slog.Value:
@@ -180,13 +192,13 @@ func (w *writer) appendForeign(dst []byte, v any, attr bool) (out []byte) {
 	defer func() {
 		if p := recover(); p != nil {
 			w.b.sink.dst = nil
-			out = appendString(dst, panicText(v, p))
+			out = AppendString(dst, PanicText(v, p))
 		}
 	}()
 	if attr {
 		if err, ok := v.(error); ok {
 			if _, ok := v.(json.Marshaler); !ok {
-				return appendString(dst, err.Error())
+				return AppendString(dst, err.Error())
 			}
 		}
 	}
@@ -197,7 +209,7 @@ func (w *writer) appendForeign(dst []byte, v any, attr bool) (out []byte) {
 func (w *writer) appendStandard(dst []byte, v any) []byte {
 	out, err := w.b.appendJSON(dst, v)
 	if err != nil {
-		return appendString(dst, "!ERROR:"+err.Error())
+		return AppendString(dst, "!ERROR:"+err.Error())
 	}
 	return w.checked(out, len(dst))
 }
