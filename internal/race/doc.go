@@ -4,6 +4,7 @@
 //
 //	go test -race ./internal/race             // the usual run, some twenty seconds
 //	go test ./internal/race -kills 500        // kill 500 processes per sink; TRACEHANDLER_KILLS=500 does the same
+//	go test ./internal/race -all -run Byte    // change every byte of a file to every value
 //	go test ./internal/race -seed 42          // other random choices; a failure names its seed
 //
 // Every event says which worker wrote it and when, and its text follows from that, so that a lost, doubled, reordered or

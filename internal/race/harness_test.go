@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -81,15 +82,21 @@ type id struct{ worker, n int }
 // maxLine is the length of the longest line that line returns.
 const maxLine = 20000
 
-// pad is the part of an event that makes it long; it follows from the id. One event in 300 is longer than a block.
+// pad is the part of an event that makes it long; it follows from the id, and does not compress well. One event in 300 is
+// longer than a block.
 func (i id) pad() string {
-	h := uint32(i.worker*7919+i.n)*2654435761 + 1
-	h ^= h >> 15
+	h := uint64(i.worker*7919+i.n+1) * 0x9e3779b97f4a7c15
+	h ^= h >> 29
 	size := int(h % 300)
-	if h%300 == 7 {
-		size = int(h>>10) % (maxLine - 200)
+	if size == 7 {
+		size = int(h>>20) % (maxLine - 200)
 	}
-	return strings.Repeat(fmt.Sprintf("%08x", h), size/8+1)
+	b := make([]byte, 0, size+16)
+	for len(b) < size {
+		h = h*6364136223846793005 + 1442695040888963407
+		b = strconv.AppendUint(b, h>>8, 36)
+	}
+	return string(b)
 }
 
 // line is the event as it stands in a trace.

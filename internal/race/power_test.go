@@ -24,6 +24,7 @@ type crash struct {
 	fsys      *crashfs.FS
 	loss      crashfs.Loss
 	low, high map[int]int
+	finished  bool // Close had returned: there is a trace, nothing to recover
 	where     string
 }
 
@@ -61,7 +62,7 @@ func program(t *testing.T, k kind, rng *rand.Rand) []crash {
 		// The calls of a sink come one after the other, and this goroutine waits for them whenever it changes low and
 		// high; the helper alone may write while they grow. A copy that is older than the crash asks for less.
 		loss := crashfs.Loss(cutter.IntN(4))
-		crashes <- crash{mem.CrashClone(loss, cutter), loss, nil, nil, fmt.Sprint(c.Op, " ", c.Path)}
+		crashes <- crash{fsys: mem.CrashClone(loss, cutter), loss: loss, where: fmt.Sprint(c.Op, " ", c.Path)}
 	}, errorfs.Ops(mutations))
 
 	var all []crash
@@ -103,6 +104,7 @@ func program(t *testing.T, k kind, rng *rand.Rand) []crash {
 			take()
 		}
 		ack(h.Close)
+		all = append(all, crash{mem.CrashClone(crashfs.LoseAll, nil), crashfs.LoseAll, clone(low), clone(high), true, "anything after Close"})
 	}
 	return all
 }
@@ -120,8 +122,10 @@ func (c crash) check(k kind) error {
 	if !exists(c.fsys, powerDir) {
 		return trace{}.checkPrefix(c.low, c.high)
 	}
-	if _, err := finalize.Recover(powerDir, &finalize.Options{FS: c.fsys}); err != nil {
-		return err
+	if !c.finished {
+		if _, err := finalize.Recover(powerDir, &finalize.Options{FS: c.fsys}); err != nil {
+			return err
+		}
 	}
 	return c.checkRecovered(c.fsys, k)
 }
@@ -207,7 +211,7 @@ func TestFailedSync(t *testing.T) {
 				if err == nil {
 					low = n
 				}
-				c := crash{mem.CrashClone(crashfs.LoseAll, nil), crashfs.LosePages, map[int]int{0: low}, map[int]int{0: n + 1}, ""}
+				c := crash{fsys: mem.CrashClone(crashfs.LoseAll, nil), loss: crashfs.LosePages, low: map[int]int{0: low}, high: map[int]int{0: n + 1}}
 				if err := c.check(k); err != nil {
 					t.Fatalf("trial %d: %v", trial, err)
 				}
@@ -215,7 +219,7 @@ func TestFailedSync(t *testing.T) {
 			if h.Close() == nil {
 				low = n
 			}
-			c := crash{mem.CrashClone(crashfs.LoseAll, nil), crashfs.LosePages, map[int]int{0: low}, map[int]int{0: n + 1}, ""}
+			c := crash{fsys: mem.CrashClone(crashfs.LoseAll, nil), loss: crashfs.LosePages, low: map[int]int{0: low}, high: map[int]int{0: n + 1}}
 			if err := c.check(k); err != nil {
 				t.Fatalf("trial %d, after Close: %v", trial, err)
 			}
