@@ -185,3 +185,22 @@ func TestManyWriters(t *testing.T) {
 		}
 	}
 }
+
+// TestCloseIsDurable: what Close and Rotate publish has its name also after a power failure.
+func TestCloseIsDurable(t *testing.T) {
+	for _, rotate := range []bool{false, true} {
+		fsys := crashfs.New()
+		s := File("/a/b/trace.ndjson", Options{FS: fsys})
+		must(t, s.Append([]byte(line(0))))
+		if rotate {
+			must(t, s.Rotate())
+		} else {
+			must(t, s.Close())
+		}
+		got, names := readDir(t, fsys.CrashClone(crashfs.LoseAll, nil), "/a/b")
+		if got != line(0) || len(names) != 1 || strings.HasSuffix(names[0], ".partial") {
+			t.Errorf("rotate=%v: %q in %q", rotate, got, names)
+		}
+		must(t, s.Close())
+	}
+}

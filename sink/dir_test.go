@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tracehandler/tracehandler/internal/vfs"
 	"github.com/tracehandler/tracehandler/naming"
@@ -79,7 +80,7 @@ func TestWriter(t *testing.T) {
 	for _, f := range formats {
 		for _, perRecord := range []bool{false, true} {
 			var w shortWriter
-			s := Writer(&w, Options{Format: f, PerRecord: perRecord, BlockSize: 1000, Clock: newFastClock()})
+			s := Writer(&w, Options{Format: f, PerRecord: perRecord, BlockSize: 1000, Clock: newFastClock(), Patience: time.Hour})
 			want := ""
 			for i := range 100 {
 				if s.Append([]byte(line(i))) == nil {

@@ -184,7 +184,7 @@ func TestFailedRotation(t *testing.T) {
 	for _, op := range []errorfs.Op{errorfs.Rename, errorfs.Open} {
 		for _, f := range formats {
 			fsys := errorfs.Wrap(crashfs.New())
-			s := File("/logs/trace"+f.Suffix(), Options{Format: f, BlockSize: 1000, FS: fsys, Clock: newFastClock(), Rotation: Rotation{MaxSize: 2000}})
+			s := File("/logs/trace"+f.Suffix(), Options{Format: f, BlockSize: 1000, FS: fsys, Clock: newFastClock(), Patience: time.Hour, Rotation: Rotation{MaxSize: 2000}})
 			var want strings.Builder
 			add := func(n int) {
 				for i := range n {
