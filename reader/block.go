@@ -46,8 +46,9 @@ type frameRef struct {
 type failure struct {
 	off      int64  // where the bad frame begins
 	next     int64  // where its headers say that it ends, 0 if they say nothing
+	most     int    // bytes of text that it may decode to, if it is torn
 	torn     bool   // it ends where the file ends
-	stream   bool   // nothing is bad, but it is too large to be held
+	stream   bool   // it is too large to be held, whatever else it is, and has to be decoded piece by piece
 	expected string // what should have been at off
 	err      error
 }

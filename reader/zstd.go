@@ -165,14 +165,14 @@ func (z *zstdFetcher) walk(off int64, h *zstd.Header) (size int64, text int, f *
 		case err != nil:
 			return 0, 0, nil, err
 		case len(b) < n:
-			return 0, 0, &failure{off: off, torn: true, expected: "a zstd frame"}, nil
+			return 0, 0, &failure{off: off, torn: true, most: text, stream: text > maxHeld, expected: "a zstd frame"}, nil
 		case last:
 			return int64(at), text, nil, nil
 		}
 		bh, err := readBlockHeader(b[at:])
 		if err != nil {
 			err = fmt.Errorf("offset %d: %w", off+int64(at), err)
-			return 0, 0, &failure{off: off, expected: "a zstd block header", err: err}, nil
+			return 0, 0, &failure{off: off, stream: text > maxHeld, expected: "a zstd block header", err: err}, nil
 		}
 		at += blockHeaderSize + bh.stored
 		z.walked = at
@@ -222,7 +222,7 @@ func readBlockHeader(b []byte) (blockHead, error) {
 func (z *zstdFetcher) decoder() *zstd.Decoder {
 	z.once.Do(func() {
 		// The options are valid, so there is no error. Decoding whole frames starts no goroutine.
-		z.dec, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(z.parallel+1), zstd.WithDecoderLowmem(true),
+		z.dec, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(z.parallel), zstd.WithDecoderLowmem(true),
 			zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderMaxWindow(max(z.maxWindow, zstd.MinWindowSize)))
 	})
 	return z.dec
@@ -250,7 +250,7 @@ func (z *zstdFetcher) decode(b *block) {
 		if err != nil {
 			b.fail = &failure{
 				off: f.Offset, next: f.Offset + f.Size, expected: "a whole zstd frame", err: err,
-				stream: errors.Is(err, zstd.ErrDecoderSizeExceeded),
+				stream: f.most > maxHeld, // it may have been too large to be held
 			}
 			if errors.Is(err, zstd.ErrWindowSizeExceeded) {
 				b.fail.expected, b.fail.err = fmt.Sprintf("a window of at most %d bytes", z.maxWindow), errWindow

@@ -55,7 +55,7 @@ func (z *zstdFetcher) resync(b *block, f *failure) error {
 		return nil
 	}
 	if len(part) > 0 {
-		b.text, _ = z.decodeFrame(b.text[:0], part, maxHeld) // the error is what f says
+		b.text, _ = z.decodeFrame(b.text[:0], part, f.most) // the error is what f says
 	}
 	b.gap = torn(z.in, f, to)
 	return nil
@@ -84,7 +84,7 @@ func (z *zstdFetcher) try() (bool, int64, error) {
 		return false, 0, err
 	}
 	z.probe, err = z.decodeFrame(z.probe[:0], raw, text)
-	ok := err == nil || errors.Is(err, zstd.ErrDecoderSizeExceeded)
+	ok := err == nil || text > maxHeld && len(z.probe) >= maxBlock
 	return ok, size + int64(len(z.probe)), nil
 }
 
