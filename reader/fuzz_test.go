@@ -1,0 +1,91 @@
+package reader
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// FuzzRead reads arbitrary bytes in two ways: no panic, no endless reading, bounded memory, the same from both.
+func FuzzRead(f *testing.F) {
+	files, err := filepath.Glob("testdata/edge/*/*")
+	if err != nil {
+		f.Fatal(err)
+	}
+	more, err := filepath.Glob("testdata/golden/*zst")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, file := range append(files, more...) {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		o := Options{MaxWindow: 1 << 20, MaxLine: 1 << 20}
+		before := allocated()
+		a := read(t, bytes.NewReader(data), &Options{MaxWindow: o.MaxWindow, MaxLine: o.MaxLine, Parallel: 1})
+		if grown := allocated() - before; grown > 256<<20+1000*uint64(len(data)) {
+			t.Fatalf("%d bytes allocated for %d", grown, len(data))
+		}
+		b := read(t, onlyReader{bytes.NewReader(data)}, &o)
+		if !slices.Equal(a.events, b.events) || len(a.errs) != len(b.errs) {
+			t.Fatalf("a file and a pipe differ: %d and %d events, %v and %v", len(a.events), len(b.events), a.errs, b.errs)
+		}
+		for _, e := range append(a.errs, b.errs...) {
+			_ = e.Error()
+		}
+		lines := readLines(t, bytes.NewReader(data), &o)
+		if a.r != nil && int64(len(lines.events)) > a.r.Stats().Lines {
+			t.Fatalf("%d lines, %d seen for events", len(lines.events), a.r.Stats().Lines)
+		}
+		if len(data) < 1<<16 {
+			_, _ = Boundary(bytes.NewReader(data), int64(len(data)), 0)
+		}
+	})
+}
+
+// FuzzDamage packs events into frames with checksums, damages the file, and reads it: no event is invented, and order is
+// kept.
+func FuzzDamage(f *testing.F) {
+	f.Add(uint8(0), uint8(3), uint16(10), uint16(90), uint16(4), []byte("xyz"))
+	f.Add(uint8(1), uint8(7), uint16(300), uint16(20), uint16(0), []byte{0, 1, 2})
+	f.Add(uint8(1), uint8(1), uint16(0), uint16(5), uint16(700), []byte{0x28, 0xb5, 0x2f, 0xfd})
+	f.Fuzz(func(t *testing.T, kind, per uint8, seed, at, cut uint16, put []byte) {
+		var events []string
+		for i := range 40 {
+			events = append(events, fmt.Sprintf(`{"n":%d,"seed":%d,"s":"%x"}`, i, seed, i*int(seed)*7919))
+		}
+		p := pack(t, events, 1+int(per)%20, packers[int(kind)%2].frame)
+		where := int(at) % len(p.data)
+		end := min(where+int(cut)%400, len(p.data))
+		data := slices.Concat(p.data[:where], put, p.data[end:])
+		known := map[string]bool{}
+		for _, e := range events {
+			known[e] = true
+		}
+		g := read(t, bytes.NewReader(data), nil)
+		next := 0
+		for _, e := range g.events {
+			if !known[e] && bytes.Contains(put, []byte(e)) {
+				continue // put there by the fuzzer
+			}
+			i := slices.Index(events[next:], e)
+			if i < 0 {
+				t.Fatalf("invented or out of order: %q (%v)", e, g.errs)
+			}
+			next += i + 1
+		}
+		if len(g.events) < len(events) && len(g.errs) == 0 && end > where {
+			whole := slices.Contains(p.start, where) && slices.Contains(p.start, end) && len(put) == 0
+			if !whole {
+				t.Fatalf("%d events are missing and nothing says so", len(events)-len(g.events))
+			}
+		}
+	})
+}
