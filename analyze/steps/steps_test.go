@@ -1,0 +1,123 @@
+package steps
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tracehandler/tracehandler/analyze/chrometrace"
+	"github.com/tracehandler/tracehandler/analyze/kineto"
+)
+
+// TestVectors compares regions, windows and what is in them with TraceLens' splitter.
+func TestVectors(t *testing.T) {
+	paths, err := filepath.Glob("../testdata/kineto/steady_synthetic/*.expected.json")
+	if err != nil || len(paths) == 0 {
+		t.Fatal("no vectors", err)
+	}
+	for _, path := range paths {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var e struct {
+				Roots   int              `json:"iteration_roots"`
+				First   []string         `json:"first_roots"`
+				Regions [][2]int         `json:"steady_regions"`
+				Windows map[string][]int `json:"windows"`
+				Details []struct {
+					Events int     `json:"event_count"`
+					GPU    int     `json:"num_gpu_events"`
+					Dur    float64 `json:"gpu_duration"`
+					Busy   float64 `json:"gpu_busy_duration"`
+					Phase  Phase   `json:"phase"`
+					Label  string  `json:"label"`
+					Steps  int     `json:"num_steps"`
+				} `json:"execution_details"`
+			}
+			if err := json.Unmarshal(text, &e); err != nil {
+				t.Fatal(err)
+			}
+			file := strings.TrimSuffix(path, ".expected.json") + ".json.gz"
+			tr, err := kineto.Open(file, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			roots := Find(tr)
+			if len(roots) != e.Roots {
+				t.Fatalf("%d roots, want %d", len(roots), e.Roots)
+			}
+			for i, name := range e.First {
+				if roots[i].Name != name {
+					t.Errorf("root %d is %s", i, roots[i].Name)
+				}
+			}
+			sel := Select(roots, 0)
+			if len(sel.Regions) != len(e.Regions) {
+				t.Errorf("regions %v, want %v", sel.Regions, e.Regions)
+			}
+			for i, r := range sel.Regions {
+				if [2]int{r.Start, r.End} != e.Regions[i] {
+					t.Errorf("region %v, want %v", r, e.Regions[i])
+				}
+			}
+			windows := map[string]*Window{"mixed": sel.Mixed, "decode_only": sel.Decode, "prefilldecode": sel.Prefill}
+			for label, w := range windows {
+				want := e.Windows[label]
+				if (w == nil) != (want == nil) || w != nil && (w.Start != want[0] || w.End != want[1]) {
+					t.Errorf("%s: %v, want %v", label, w, want)
+				}
+			}
+			for _, d := range e.Details {
+				w := windows[d.Label]
+				if w == nil || w.End-w.Start != d.Steps {
+					t.Errorf("%s: %v, want %d steps", d.Label, w, d.Steps)
+					continue
+				}
+				if got := PhaseOf(roots[w.Start:w.End]); got != d.Phase {
+					t.Errorf("%s: %+v, want %+v", d.Label, got, d.Phase)
+				}
+				var b bytes.Buffer
+				p, err := Extract(&b, file, tr, roots[w.Start:w.End])
+				if err != nil {
+					t.Fatal(err)
+				}
+				if p.Events != d.Events || len(p.GPU) != d.GPU || math.Abs(float64(p.Duration)/1e3-d.Dur) > 0.001 || math.Abs(float64(p.Busy)/1e3-d.Busy) > 0.001 {
+					t.Errorf("%s: %d events, %d on the GPU, %d ns, busy %d ns; want %+v", d.Label, p.Events, len(p.GPU), p.Duration, p.Busy, d)
+				}
+				if !json.Valid(b.Bytes()) {
+					t.Fatalf("%s: the extract is no JSON", d.Label)
+				}
+				again := kineto.Load(chrometrace.NewScanner(&b), nil)
+				if len(Find(again)) != d.Steps || len(again.GPU) != d.GPU || again.Degraded {
+					t.Errorf("%s: the extract has %d steps and %d GPU events", d.Label, len(Find(again)), len(again.GPU))
+				}
+			}
+		})
+	}
+}
+
+func TestNames(t *testing.T) {
+	for name, want := range map[string]Root{
+		"step[DECODE bs=32]":                {Generation: 32, Batch: 32},
+		"step[EXTEND bs=4 toks=4096]":       {Context: 4, Batch: 4096},
+		"decode[bs=117/128]":                {Generation: 117, Batch: 117},
+		"prefill[bs=2 toks=300 sqsq=90000]": {Context: 2, Batch: 300},
+		"execute_diffusion_2_1024x768":      {Generation: 2, Batch: 2},
+		"ProfilerStep#7":                    {Generation: 1, Batch: 1},
+	} {
+		text := `{"traceEvents":[{"ph":"X","cat":"user_annotation","name":"` + name + `","pid":1,"tid":1,"ts":5,"dur":2}]}`
+		roots := Find(kineto.Load(chrometrace.NewScanner(strings.NewReader(text)), nil))
+		if len(roots) != 1 || roots[0].Context != want.Context || roots[0].Generation != want.Generation || roots[0].Batch != want.Batch {
+			t.Errorf("%s: %+v", name, roots)
+		}
+	}
+	if Find(kineto.Load(chrometrace.NewScanner(strings.NewReader(`[]`)), nil)) != nil {
+		t.Error("roots from nothing")
+	}
+}
