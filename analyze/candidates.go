@@ -119,7 +119,7 @@ type TaskGroup struct {
 // Candidates builds the file's content. Durations are microseconds, exact to a nanosecond.
 func (r *Result) Candidates() *Candidates {
 	c := &Candidates{
-		Source: "tracehandler", Framework: r.Options.Framework, TargetPlatform: platform(r), AggregationScope: "full_trace", GPUPctBasis: "listed_ops_sum",
+		Source: "tracehandler", Framework: r.Options.Framework, TargetPlatform: platform(r), AggregationScope: r.scope(), GPUPctBasis: "listed_ops_sum",
 		Level: r.Level, LevelMeaning: r.Level.String(), Missing: orEmpty(r.Missing), Degraded: r.Degraded, Errors: []string{},
 		HotKernels: []Candidate{}, RoutableKernels: []Candidate{}, SkippedKernels: []Candidate{}, TaskGroups: []TaskGroup{}, SuppressedKernels: []Candidate{},
 		Suppression: r.Suppressed, ExcludedEvents: []Excluded{}, TraceHealth: orEmpty(r.Warnings), TotalKernelTimeUS: micros(r.Set.Total),
@@ -153,6 +153,14 @@ func (r *Result) Candidates() *Candidates {
 		}
 	}
 	return c
+}
+
+// scope says which part of the traces the figures are of.
+func (r *Result) scope() string {
+	if r.Ranks[0].Window != nil {
+		return "steady_state"
+	}
+	return "full_trace"
 }
 
 func platform(r *Result) string {

@@ -25,6 +25,28 @@ const (
 	shapelessness = 0.50 // of op time without shapes from which there are "no shapes"
 )
 
+// Window names a part of a trace.
+type Window string
+
+const (
+	WindowAll     Window = ""              // the whole trace
+	WindowSteady  Window = "steady"        // mixed, or a training run's iterations without the first
+	WindowMixed   Window = "mixed"         // like the steady regions in its share of prefills
+	WindowDecode  Window = "decode_only"   // the longest run without prefill
+	WindowPrefill Window = "prefilldecode" // the longest run with prefill
+)
+
+// ParseWindow reads a window's name; "all" and "" are the whole trace.
+func ParseWindow(name string) (Window, error) {
+	switch w := Window(strings.ToLower(strings.TrimSpace(name))); w {
+	case "all":
+		return WindowAll, nil
+	case WindowAll, WindowSteady, WindowMixed, WindowDecode, WindowPrefill:
+		return w, nil
+	}
+	return "", fmt.Errorf("analyze: unknown window %q: want all, steady, mixed, decode_only or prefilldecode", name)
+}
+
 // Options of Run; the zero value is what most people want, with gates off. FromEnv gives the gates their defaults.
 type Options struct {
 	Idle      float64 // percent; 0 is no gate
@@ -34,6 +56,8 @@ type Options struct {
 	Specs     []roofline.Spec
 	Framework string
 	Model     string
+	Window    Window        // the part of the trace to look at
+	Steps     int           // iterations in a window at most; 0 is steps.DefaultSteps
 	Sources   []source.Root // trees to look for definitions in
 	Arch      string        // prefers definitions with this in their path
 	MicroGap  int64         // ns; idle gaps below it are the launch overhead's. 0 is timeline.DefaultMicroGap

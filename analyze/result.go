@@ -7,6 +7,7 @@ import (
 	"github.com/tracehandler/tracehandler/analyze/kineto"
 	"github.com/tracehandler/tracehandler/analyze/link"
 	"github.com/tracehandler/tracehandler/analyze/roofline"
+	"github.com/tracehandler/tracehandler/analyze/steps"
 	"github.com/tracehandler/tracehandler/analyze/tables"
 	"github.com/tracehandler/tracehandler/analyze/timeline"
 )
@@ -60,6 +61,9 @@ type Rank struct {
 	All      timeline.Timeline // every GPU event, but for impossible ones
 	Linked   timeline.Timeline // those with a launch
 	Bad      timeline.Impossible
+	Window   *steps.Window // the iterations looked at; nil is the whole trace
+	Roots    []steps.Root  // all iterations
+	part     []bool        // GPU events in the window; nil is all
 }
 
 // Result is an analysis. It is not changed after Run returns it.

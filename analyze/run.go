@@ -17,6 +17,7 @@ import (
 	"github.com/tracehandler/tracehandler/analyze/link"
 	"github.com/tracehandler/tracehandler/analyze/roofline"
 	"github.com/tracehandler/tracehandler/analyze/source"
+	"github.com/tracehandler/tracehandler/analyze/steps"
 	"github.com/tracehandler/tracehandler/analyze/tables"
 	"github.com/tracehandler/tracehandler/analyze/timeline"
 )
@@ -71,6 +72,7 @@ func (r *Result) load(f input.File, position int) error {
 	} else if f.NameRank >= 0 {
 		rank.Rank, rank.RankFrom = f.NameRank, "name"
 	}
+	r.choose(&rank)
 	rank.All = timeline.New(t, timeline.Options{Keep: rank.keep, MicroGap: r.Options.MicroGap})
 	rank.Linked = timeline.New(t, timeline.Options{MicroGap: r.Options.MicroGap, Keep: func(i int) bool {
 		return rank.keep(i) && rank.Links.Launch[i] >= 0
@@ -83,8 +85,43 @@ func (r *Result) load(f input.File, position int) error {
 	return nil
 }
 
-// keep leaves out what has an impossible duration.
+// choose narrows a rank to the window asked for.
+func (r *Result) choose(k *Rank) {
+	k.Roots = steps.Find(k.Trace)
+	if r.Options.Window == WindowAll {
+		return
+	}
+	sel := steps.Select(k.Roots, r.Options.Steps)
+	w := sel.Mixed
+	switch r.Options.Window {
+	case WindowDecode:
+		w = sel.Decode
+	case WindowPrefill:
+		w = sel.Prefill
+	case WindowSteady:
+		if n := len(k.Roots); n > 1 && strings.HasPrefix(k.Roots[0].Name, "ProfilerStep") {
+			w = &steps.Window{Start: 1, End: n} // the first iteration warms up
+		}
+	}
+	var part *steps.Part
+	if w != nil {
+		part = steps.Of(k.Trace, k.Roots[w.Start:w.End])
+	}
+	if part == nil || len(part.GPU) == 0 {
+		r.warn("bypass_steady_fallback_full_trace", "warning", "%s: no %s window with GPU work; the whole trace is analysed", k.File.Path, r.Options.Window)
+		return
+	}
+	k.Window, k.part = w, make([]bool, len(k.Trace.GPU))
+	for _, i := range part.GPU {
+		k.part[i] = true
+	}
+}
+
+// keep leaves out what has an impossible duration or is outside the window.
 func (k *Rank) keep(i int) bool {
+	if k.part != nil && !k.part[i] {
+		return false
+	}
 	_, bad := slices.BinarySearch(k.Bad.Events, i)
 	return !bad
 }

@@ -248,3 +248,40 @@ func TestRunMissing(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestWindows(t *testing.T) {
+	const path = "testdata/kineto/steady_synthetic/vllm_detailed_96steps.json.gz"
+	r := run(t, path, Options{Window: WindowDecode})
+	if w := r.Ranks[0].Window; w == nil || w.Start != 26 || w.End != 34 || r.Timeline.Events != 48 || r.Candidates().AggregationScope != "steady_state" {
+		t.Errorf("%+v, %d events", r.Ranks[0].Window, r.Timeline.Events)
+	}
+	r = run(t, "testdata/kineto/mi210_gpu_only.json.gz", Options{Window: WindowSteady})
+	if r.Ranks[0].Window != nil || r.Warnings[0].Code != "bypass_steady_fallback_full_trace" {
+		t.Errorf("%+v", r.Warnings)
+	}
+	for name, want := range map[string]Window{"all": WindowAll, "": WindowAll, "Mixed": WindowMixed} {
+		if w, err := ParseWindow(name); err != nil || w != want {
+			t.Errorf("%q: %q %v", name, w, err)
+		}
+	}
+	if _, err := ParseWindow("best"); err == nil {
+		t.Error("an unknown window was accepted")
+	}
+}
+
+func TestSplitSteady(t *testing.T) {
+	dir := t.TempDir()
+	splits, err := SplitSteady(context.Background(), "testdata/kineto/steady_synthetic/sglang_native_61steps.json.gz", dir, 0)
+	if err != nil || len(splits) != 3 {
+		t.Fatal(splits, err)
+	}
+	for _, s := range splits {
+		r := run(t, s.Path, Options{})
+		if r.Degraded || len(r.Ranks[0].Trace.GPU) != s.GPUEvents || len(r.Ranks[0].Roots) != s.NumSteps {
+			t.Errorf("%s: %d GPU events, %d steps", s.Path, len(r.Ranks[0].Trace.GPU), len(r.Ranks[0].Roots))
+		}
+	}
+	if splits, err := SplitSteady(context.Background(), "testdata/kineto/mi210_gpu_only.json.gz", dir, 0); err != nil || len(splits) != 0 {
+		t.Errorf("a trace without iterations: %v %v", splits, err)
+	}
+}
