@@ -5,6 +5,9 @@ import (
 	"math"
 	"strconv"
 	"unicode/utf8"
+	"unsafe"
+
+	"github.com/tracehandler/tracehandler/event"
 )
 
 // isPlain reports whether text stands in a JSON string as it is.
@@ -17,48 +20,9 @@ func isPlain(text []byte) bool {
 	return true
 }
 
-const hexDigits = "0123456789abcdef"
-
 // AppendQuoted appends text as a JSON string. Bytes that are not UTF-8 become U+FFFD.
 func AppendQuoted(dst, text []byte) []byte {
-	dst = append(dst, '"')
-	return append(appendEscaped(dst, text), '"')
-}
-
-func appendEscaped(dst, text []byte) []byte {
-	from := 0
-	for i := 0; i < len(text); {
-		c := text[i]
-		if c >= utf8.RuneSelf {
-			r, size := utf8.DecodeRune(text[i:])
-			if r == utf8.RuneError && size == 1 {
-				dst = append(append(dst, text[from:i]...), `�`...)
-				from = i + 1
-			}
-			i += size
-			continue
-		}
-		if c >= 0x20 && c != '"' && c != '\\' {
-			i++
-			continue
-		}
-		dst = append(dst, text[from:i]...)
-		switch c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\n':
-			dst = append(dst, '\\', 'n')
-		case '\r':
-			dst = append(dst, '\\', 'r')
-		case '\t':
-			dst = append(dst, '\\', 't')
-		default:
-			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
-		}
-		i++
-		from = i
-	}
-	return append(dst, text[from:]...)
+	return event.AppendString(dst, unsafe.String(unsafe.SliceData(text), len(text)))
 }
 
 // appendNumber appends a float with a point or an exponent, so that it is read as a float again; NaN and infinities,
@@ -106,16 +70,13 @@ func (v *Value) AppendJSON(dst []byte) ([]byte, error) {
 	if !v.encoded {
 		return AppendQuoted(dst, v.text.logtype), nil
 	}
-	dst = append(dst, '"')
+	// The text is decoded behind dst, and its JSON made behind that, which then takes its place.
 	from := len(dst)
 	dst, err := v.text.appendTo(dst)
 	if err != nil {
 		return dst, err
 	}
-	// Most text needs no escapes and is right where it is. Else the escaped form is made behind it, and takes its place.
-	if end := len(dst); !isPlain(dst[from:]) {
-		dst = appendEscaped(dst, dst[from:end])
-		dst = append(dst[:from], dst[end:]...)
-	}
-	return append(dst, '"'), nil
+	end := len(dst)
+	dst = AppendQuoted(dst, dst[from:])
+	return dst[:from+copy(dst[from:], dst[end:])], nil
 }

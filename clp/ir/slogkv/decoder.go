@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tracehandler/tracehandler/clp/ir"
+	"github.com/tracehandler/tracehandler/event"
 )
 
 // Decoder turns the events of one stream into JSON lines. It is for one goroutine at a time.
@@ -304,7 +305,7 @@ func (w *lineWriter) Value(name []byte, v *ir.Value) error {
 	}
 	var err error
 	if f := v.Float(); v.Kind() == ir.Float && !w.fullFloat && f-f == 0 {
-		w.b = appendFloat(w.b, f)
+		w.b = event.AppendFloat(w.b, f)
 		if w.point && isWhole(f) {
 			w.b = append(w.b, '.', '0')
 		}

@@ -144,7 +144,7 @@ const tooDeep = "!ERROR:event: value is cyclic or nested too deep"
 // are left out, groups without a key are inlined.
 func (l *layout) any(a slog.Attr) {
 	if a.Value.Kind() == slog.KindLogValuer {
-		a.Value = resolve(a.Value)
+		a.Value = event.Resolve(a.Value)
 	}
 	if l.replace != nil && a.Value.Kind() != slog.KindGroup {
 		a = l.replaced(a)
@@ -237,20 +237,16 @@ func (l *layout) uint(key string, v uint64) {
 
 // float adds a float of a record.
 func (l *layout) float(key string, v float64) {
-	switch {
-	case v != v:
-		l.b.String(key, "NaN")
-	case v > math.MaxFloat64:
-		l.b.String(key, "+Inf")
-	case v < -math.MaxFloat64:
-		l.b.String(key, "-Inf")
-	default:
-		if isWhole(v) && !l.exact.known {
-			l.exact.bare++
-		}
-		l.b.Float(key, v)
-	}
 	l.leaves++
+	if v-v != 0 { // JSON has a string for it
+		l.text = event.AppendFloat(l.text[:0], v)
+		l.b.StringBytes(key, l.text[1:len(l.text)-1])
+		return
+	}
+	if isWhole(v) && !l.exact.known {
+		l.exact.bare++
+	}
+	l.b.Float(key, v)
 }
 
 // isWhole reports whether JSON encoders write v without a point or an exponent.
@@ -315,7 +311,7 @@ func (l *layout) number(key string, text []byte) {
 		return
 	}
 	f, err := strconv.ParseFloat(s, 64)
-	plain := appendFloat(buf[:0], f)
+	plain := event.AppendFloat(buf[:0], f)
 	switch {
 	case err != nil || isInteger(text) && s != "-0":
 		l.spelled(text)
@@ -344,20 +340,6 @@ func isInteger(text []byte) bool {
 		}
 	}
 	return true
-}
-
-// appendFloat appends a finite float as the JSON encoder of package event does.
-func appendFloat(dst []byte, f float64) []byte {
-	abs := math.Abs(f)
-	if abs == 0 || abs >= 1e-6 && abs < 1e21 {
-		return strconv.AppendFloat(dst, f, 'f', -1, 64)
-	}
-	dst = strconv.AppendFloat(dst, f, 'e', -1, 64)
-	if n := len(dst); n >= 4 && dst[n-4] == 'e' && dst[n-3] == '-' && dst[n-2] == '0' {
-		dst[n-2] = dst[n-1]
-		dst = dst[:n-1]
-	}
-	return dst
 }
 
 // value adds a value of any type. The common ones are added as what they are; of the rest, encoding/json says what
@@ -425,7 +407,7 @@ func (l *layout) value(key string, v any) {
 func errorText(err error) (s string) {
 	defer func() {
 		if p := recover(); p != nil {
-			s = panicText(err, p)
+			s = event.PanicText(err, p)
 		}
 	}()
 	return err.Error()
@@ -433,29 +415,20 @@ func errorText(err error) (s string) {
 
 // foreign adds what the JSON encoder makes of v.
 func (l *layout) foreign(key string, v any) {
-	l.json.Reset()
-	r := slog.Record{}
-	r.AddAttrs(slog.Any("v", v))
-	jsonEncoder.AppendRecord(&l.json, r, nil)
-	text := l.json.B[len(jsonHead) : len(l.json.B)-len("}\n")]
-	l.jsonValue(key, text)
+	l.json.B = l.json.AppendValue(l.json.B[:0], slog.AnyValue(v))
+	l.jsonValue(key, l.json.B)
 }
-
-var (
-	jsonEncoder = event.NewJSON(event.Options{})
-	jsonHead    = `{"level":"INFO","msg":"","v":`
-)
 
 // replaced returns what ReplaceAttr makes of a.
 func (l *layout) replaced(a slog.Attr) (out slog.Attr) {
 	defer func() {
 		if p := recover(); p != nil {
-			out = slog.String(a.Key, panicText(nil, p))
+			out = slog.String(a.Key, event.PanicText(nil, p))
 		}
 	}()
 	out = l.replace(l.groups, a)
 	if out.Value.Kind() == slog.KindLogValuer {
-		out.Value = resolve(out.Value)
+		out.Value = event.Resolve(out.Value)
 	}
 	return out
 }
