@@ -3,7 +3,9 @@ package finalize
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,7 +21,7 @@ import (
 // TestEveryByteFlipped damages each byte of a partial. Recovery keeps all that is not torn, byte for byte, and counts the
 // events of the frames that are whole.
 func TestEveryByteFlipped(t *testing.T) {
-	texts := []string{lines(0, 5), lines(5, 9), lines(9, 30), lines(30, 31)}
+	texts := []string{lines(0, 3), lines(3, 5), lines(5, 15), lines(15, 16)}
 	for _, f := range []format.Format{format.Gzip, format.Zstd} {
 		t.Run(f.String(), func(t *testing.T) {
 			file := encode(t, f, texts...)
@@ -45,7 +47,7 @@ func TestEveryByteFlipped(t *testing.T) {
 				if rep.TornBytes > 0 && i < last || !bytes.HasPrefix(got, bad[:last]) {
 					t.Fatalf("byte %d: something was cut: %+v", i, rep)
 				}
-				if n := int64(31 - 21); rep.Events < n { // the third frame is the largest
+				if n := int64(16 - 10); rep.Events < n { // the third frame is the largest
 					t.Fatalf("byte %d: only %d events, %+v", i, rep.Events, rep)
 				}
 				for _, d := range rep.Damage {
@@ -333,3 +335,35 @@ func TestThen(t *testing.T) {
 type closer func() error
 
 func (c closer) Close() error { return c() }
+
+// TestAppendToLargeGzip: only the end of a large file is decoded before it is continued.
+func TestAppendToLargeGzip(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var texts []string
+	for range 9 {
+		var b strings.Builder
+		for b.Len() < 1<<20 {
+			fmt.Fprintf(&b, `{"id":"%016x%016x%016x%016x"}`+"\n", rng.Uint64(), rng.Uint64(), rng.Uint64(), rng.Uint64())
+		}
+		texts = append(texts, b.String())
+	}
+	file := encode(t, format.Gzip, texts...)
+	if len(file)-10 <= tailSize {
+		t.Fatalf("%d bytes are not large", len(file))
+	}
+	fsys := errorfs.Wrap(disk(t, trace, file[:len(file)-10]))
+	read := 0
+	fsys.Before(func(errorfs.Call) { read++ }, errorfs.Ops(errorfs.Read))
+	p, err := OpenPartial(trace, OpenOptions{Format: format.Gzip, FS: fsys})
+	must(t, err)
+	if most := 3 * tailSize / windowSize; read > most {
+		t.Errorf("%d reads, want at most %d", read, most)
+	}
+	must(t, p.Append(encode(t, format.Gzip, line(1)), 1, 1, int64(len(line(1)))))
+	_, err = p.Complete(CompleteOptions{})
+	must(t, err)
+	// The torn member's lines could be decoded.
+	if got := decode(t, get(t, fsys, trace)); !strings.HasPrefix(got, strings.Join(texts[:8], "")) || !strings.HasSuffix(got, "\n"+line(1)) {
+		t.Errorf("%d bytes of text", len(got))
+	}
+}

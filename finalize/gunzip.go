@@ -2,6 +2,7 @@ package finalize
 
 import (
 	"bufio"
+	"bytes"
 	"io"
 
 	"github.com/klauspost/compress/gzip"
@@ -13,6 +14,8 @@ type gunzip struct {
 	zr *gzip.Reader
 }
 
+var gzipMagic = []byte{0x1f, 0x8b, 8} // RFC 1952 §2.3.1: ID1, ID2, CM
+
 // member writes the text of the member at off to w and returns the offset behind it. If the file ends inside the member
 // the error is io.ErrUnexpectedEOF.
 func (g *gunzip) member(r io.ReaderAt, off, size int64, w io.Writer) (end int64, err error) {
@@ -22,6 +25,10 @@ func (g *gunzip) member(r io.ReaderAt, off, size int64, w io.Writer) (end int64,
 		g.zr = new(gzip.Reader)
 	} else {
 		g.br.Reset(src)
+	}
+	// A few bytes that are no header are garbage, not a header cut short.
+	if head, _ := g.br.Peek(len(gzipMagic)); !bytes.HasPrefix(gzipMagic, head) {
+		return 0, gzip.ErrHeader
 	}
 	if err := g.zr.Reset(g.br); err != nil {
 		return 0, err

@@ -111,7 +111,7 @@ func recoverFile(path string, o Options) (Report, error) {
 	}
 	if o.DryRun {
 		rep := Report{Path: c.partial, Partial: c.partial}
-		err := errors.Join(survey(f, &rep, false), f.Close())
+		err := errors.Join(survey(f, &rep), f.Close())
 		return rep, err
 	}
 	p := &Partial{fs: o.FS, f: f, path: path, report: Report{Path: c.partial, Partial: c.partial}}

@@ -27,7 +27,7 @@ type Report struct {
 	Partial string        // the partial that it was, "" for a finished file
 	Format  format.Format // by content
 
-	Events int64 // lines in whole frames
+	Events int64 // lines in whole frames, BadLines included
 	Text   int64 // bytes of text in whole frames
 	Frames int64 // whole gzip members or zstd frames, 0 for plain
 	Size   int64 // bytes of the file, as it is now
@@ -39,7 +39,7 @@ type Report struct {
 	Damage      []Damage
 	DamageBytes int64 // in all stretches, also those not listed
 
-	// BadLines are the lines that are no JSON objects, at most MaxListed entries; only Verify looks.
+	// BadLines are the lines that are no events, at most MaxListed entries; only Verify looks.
 	BadLines      []BadLine
 	BadLinesCount int64
 
@@ -68,9 +68,9 @@ func (d Damage) String() string {
 
 // BadLine is a line that is no event.
 type BadLine struct {
-	Line   int64 // number, from 1, counting the lines in whole frames
-	Offset int64 // of its first byte in the uncompressed text of the whole frames
-	Err    error
+	Line   int64 // number, from 1
+	Offset int64 // of its first byte in the uncompressed text
+	Err    error // a *reader.LineError, which names path and place
 }
 
 func (b BadLine) String() string {

@@ -37,6 +37,8 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
+func checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
+
 type journal struct {
 	boundary int64 // where the partial is cut
 	length   int64 // bytes of frames
@@ -118,7 +120,7 @@ func guard(r io.ReaderAt, off int64) (uint32, error) {
 	if _, err := r.ReadAt(b, from); err != nil && !(errors.Is(err, io.EOF) && len(b) == 0) {
 		return 0, err
 	}
-	return crc32.Checksum(b, castagnoli), nil
+	return checksum(b), nil
 }
 
 func (p *Partial) journal() string { return p.path + journalSuffix }

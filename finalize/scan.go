@@ -21,8 +21,8 @@ type scan struct {
 	deep bool // decode everything; otherwise the frames of a zstd file are walked by their headers
 
 	rep   *Report
-	lines lineCounter
-	table *table // of the whole frames, nil if not wanted
+	lines lineCounter // of the whole frames
+	table *table      // of the whole frames, nil if not wanted
 
 	end   int64      // the file may be cut here: what follows is torn, or the seek table
 	torn  error      // why, nil if nothing torn follows
@@ -49,11 +49,10 @@ func (s *scan) run(from int64) error {
 	if s.r.err != nil {
 		err = s.r.err
 	}
-	if err == nil && s.torn == nil {
-		s.lines.end()
-	}
 	s.rep.Events, s.rep.Text = s.lines.n, s.lines.bytes
-	s.rep.BadLines, s.rep.BadLinesCount = s.lines.bad, s.lines.badN
+	if s.lines.open {
+		s.rep.Events++ // the last line lacks its newline
+	}
 	s.rep.TornBytes = 0
 	if s.torn != nil {
 		s.rep.TornBytes = s.r.size - s.end
@@ -77,7 +76,7 @@ type (
 
 func (s *scan) frames(off int64, next nextFunc, find findFunc) error {
 	for off < s.r.size {
-		m := s.lines.mark()
+		m := s.lines
 		info, err := next(off)
 		if s.r.err != nil {
 			return s.r.err
@@ -91,7 +90,7 @@ func (s *scan) frames(off int64, next nextFunc, find findFunc) error {
 			off += info.Size
 			continue
 		}
-		s.lines.reset(m)
+		s.lines = m
 		resume, whole, ferr := s.resume(off+1, next, find)
 		if ferr != nil {
 			return ferr
@@ -141,11 +140,11 @@ func (s *scan) resume(from int64, next nextFunc, find findFunc) (off int64, whol
 		if err != nil || !ok {
 			return torn, false, err
 		}
-		m, deep := s.lines.mark(), s.deep
+		m, deep := s.lines, s.deep
 		s.deep = true // a few bytes that look like a header are not enough
 		_, err = next(off)
 		s.deep = deep
-		s.lines.reset(m)
+		s.lines = m
 		if s.r.err != nil {
 			return 0, false, s.r.err
 		}
