@@ -14,8 +14,8 @@ import (
 // even taken apart. So the cost of a record is the cost of its changes.
 type diffTree struct {
 	root      diffNode
-	n         uint32 // records seen
-	keepTexts bool   // also keep every value of fields of which only the number of values is reported
+	n         uint32      // records seen
+	keepTexts bool        // also keep every value of fields of which only the number of values is reported
 	ids       *identifier // shared by all trees of a rank
 }
 

@@ -184,7 +184,7 @@ func (r *ranker) compilation(root js.Value) error {
 	if err := r.spill.put(&k.head, r.line); err != nil {
 		return err
 	}
-	r.report.warn(k, r.compile.maps.Warnings)
+	r.report.warn(r.compile.maps.Warnings)
 	k.static = r.compile.static(payload)
 	r.line = r.compile.appendAnalysis(r.line[:0], k, payload)
 	return r.spill.put(&k.tail, r.line)

@@ -40,6 +40,7 @@ type RankReport struct {
 	Other         map[string]int64
 	Problems      int64 // bad lines and damage; the first ones are in Details
 	Details       []Problem
+	Warnings      map[string]int64 // what is odd about kernels' artifacts, and in how many kernels
 }
 
 // FileReport is one file written.
@@ -78,9 +79,12 @@ func (r *RankReport) bad(path string, line int64, msg string) {
 }
 
 // warn notes what is odd about a kernel's artifacts.
-func (r *RankReport) warn(k *kernel, warnings []string) {
+func (r *RankReport) warn(warnings []string) {
 	for _, w := range warnings {
-		r.problem(Problem{Path: "kernel " + k.hash, Msg: w})
+		if r.Warnings == nil {
+			r.Warnings = map[string]int64{}
+		}
+		r.Warnings[w]++
 	}
 }
 

@@ -31,6 +31,7 @@ Exit codes: 0 all went well; 1 nothing matched; 2 wrong usage, damage, or an err
 		newVerifyCommand(),
 		newRecoverCommand(),
 		newAnalyzeCommand(),
+		newParseCommand(),
 		newDemoCommand(),
 		newVersionCommand(),
 		newManCommand(),

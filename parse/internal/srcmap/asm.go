@@ -2,7 +2,6 @@ package srcmap
 
 import (
 	"bytes"
-	"fmt"
 )
 
 // addAsm maps the first function of a PTX or AMDGCN text.
@@ -42,7 +41,7 @@ func (b *Builder) addAsm(s *Stage, text []byte, n Notation) {
 		}
 	})
 	if state != after {
-		b.Warnings = append(b.Warnings, fmt.Sprintf("%s: no function begin and end; nothing is mapped", s.Name))
+		b.warn(s.Name + ": no function begin and end; nothing is mapped")
 		s.Entries = s.Entries[:0]
 	}
 }

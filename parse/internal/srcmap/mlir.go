@@ -2,7 +2,6 @@ package srcmap
 
 import (
 	"bytes"
-	"fmt"
 	"strconv"
 )
 
@@ -85,7 +84,7 @@ func (b *Builder) addMLIR(s *Stage, text []byte) {
 		}
 		callee := m.def(c.callee)
 		if callee == nil {
-			b.Warnings = append(b.Warnings, fmt.Sprintf("%s: call site #loc%d of a location that is not defined", s.Name, c.id))
+			b.warn(s.Name + ": a call site of a location that is not defined")
 			continue
 		}
 		c.place = callee.place

@@ -2,6 +2,7 @@ package srcmap
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -83,7 +84,7 @@ func (s *Stage) add(e Entry) {
 // Builder collects the stages of one compilation. The zero Builder is ready; Reset makes it ready again.
 type Builder struct {
 	Stages   []*Stage
-	Warnings []string // things a stage said that make no sense, such as a call site of nothing
+	Warnings []string // things a stage said that make no sense, such as a call site of nothing; each once
 
 	free   []*Stage
 	files  []file
@@ -145,6 +146,12 @@ func (b *Builder) Stage(name string) *Stage {
 		}
 	}
 	return nil
+}
+
+func (b *Builder) warn(msg string) {
+	if !slices.Contains(b.Warnings, msg) {
+		b.Warnings = append(b.Warnings, msg)
+	}
 }
 
 func (b *Builder) fileID(name []byte) int32 {
