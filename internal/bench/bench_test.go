@@ -12,7 +12,7 @@ import (
 // TestTables makes every table once, as fast as can be: the figures mean nothing.
 func TestTables(t *testing.T) {
 	var buf bytes.Buffer
-	out := &Output{&buf}
+	out := &Output{W: &buf}
 	dir := t.TempDir()
 	out.Environment()
 	Handle(out, 2)
@@ -20,6 +20,7 @@ func TestTables(t *testing.T) {
 	if err := Destinations(out, dir, 2); err != nil {
 		t.Fatal(err)
 	}
+	Compressors(out, 2)
 	if err := Latency(out, dir, 2, 20*time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
@@ -29,8 +30,9 @@ func TestTables(t *testing.T) {
 	if err := Read(out, dir, 20_000, 1); err != nil {
 		t.Fatal(err)
 	}
+	out.Bars()
 	text := buf.String()
-	if n := strings.Count(text, "\n### "); n < 9 {
+	if n := strings.Count(text, "\n### "); n < 11 {
 		t.Errorf("%d tables", n)
 	}
 	columns := 0

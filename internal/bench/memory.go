@@ -7,7 +7,9 @@ import (
 	"path/filepath"
 	"runtime"
 
+	"github.com/tracehandler/tracehandler/format"
 	"github.com/tracehandler/tracehandler/handler"
+	"github.com/tracehandler/tracehandler/internal/frame"
 	"github.com/tracehandler/tracehandler/sink"
 )
 
@@ -40,6 +42,10 @@ func Memory(out *Output, dir string) error {
 		}, records)
 		if err != nil {
 			return err
+		}
+		if d.format == format.Zstd {
+			blocks := 3 * float64(frame.BlockSize(d.format)) / (1 << 20)
+			out.atMost("memory of a zstd sink beyond its blocks, MiB", 4, ours-blocks)
 		}
 		table.add(d.name, fmt.Sprintf("%.2f", ours), fmt.Sprintf("%.2f", theirs))
 		if err := os.Remove(path); err != nil {

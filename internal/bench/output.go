@@ -11,7 +11,10 @@ import (
 )
 
 // Output writes Markdown.
-type Output struct{ W io.Writer }
+type Output struct {
+	W    io.Writer
+	bars Table
+}
 
 // Table is a table of texts.
 type Table struct {
@@ -31,6 +34,28 @@ func (o *Output) table(t Table) {
 		fmt.Fprintf(o.W, "| %s |\n", strings.Join(escaped(row), " | "))
 	}
 	fmt.Fprintln(o.W)
+}
+
+// atMost and atLeast note a figure that has a bar.
+func (o *Output) atMost(what string, bar, got float64) { o.bar(what, "≤", bar, got, got <= bar) }
+
+func (o *Output) atLeast(what string, bar, got float64) { o.bar(what, "≥", bar, got, got >= bar) }
+
+func (o *Output) bar(what, sign string, bar, got float64, met bool) {
+	verdict := "met"
+	if !met {
+		verdict = "**missed**"
+	}
+	o.bars.add(what, fmt.Sprintf("%s %v", sign, bar), fmt.Sprintf("%.2f", got), verdict)
+}
+
+// Bars prints the figures that have one.
+func (o *Output) Bars() {
+	if len(o.bars.Rows) > 0 {
+		o.title("Bars", "What this run measured of what is asked.")
+		o.bars.Head = []string{"what", "bar", "measured", ""}
+		o.table(o.bars)
+	}
 }
 
 // Environment says on what the figures were measured.

@@ -41,4 +41,8 @@ func Parallel(out *Output, rounds int) {
 		closeHandler(handlers[i])
 	}
 	out.table(table)
+	if cores > 1 {
+		out.atMost(fmt.Sprintf("10 attributes through a Logger, %d goroutines, wall / phuslu/log", cores), 0.9, results[1].Wall/results[2*len(Peers)-1].Wall)
+		out.atLeast(fmt.Sprintf("throughput of %d goroutines / of one", cores), 0.85*float64(cores), results[0].Wall/results[1].Wall)
+	}
 }

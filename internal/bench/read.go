@@ -28,6 +28,15 @@ func Read(out *Output, dir string, events, rounds int) error {
 	return nil
 }
 
+const (
+	linesWay  = "reader.Lines"
+	eventsWay = "reader.Events, time and level"
+	attrsWay  = "reader.Events, all attributes"
+	oneCore   = ", one core"
+)
+
+func allCores() string { return fmt.Sprintf(", %d cores", runtime.GOMAXPROCS(0)) }
+
 type way struct {
 	name string
 	read func(path string) error
@@ -63,17 +72,15 @@ func readOne(out *Output, dir string, f format.Format, events, rounds int) error
 		}})
 	}
 	for _, cores := range []int{1, runtime.GOMAXPROCS(0)} {
-		o := &reader.Options{Parallel: cores}
-		in := fmt.Sprintf(", %d cores", cores)
-		if cores == 1 {
-			in = ", one core"
+		o, in := &reader.Options{Parallel: cores}, oneCore
+		if cores > 1 {
+			in = allCores()
+		} else if len(ways) > 2 {
+			break // there is only one core
 		}
-		ways = append(ways, way{"reader.Lines" + in, func(path string) error { return lines(path, o) }},
-			way{"reader.Events, time and level" + in, func(path string) error { return each(path, o, false) }},
-			way{"reader.Events, all attributes" + in, func(path string) error { return each(path, o, true) }})
-		if cores == runtime.GOMAXPROCS(0) {
-			break
-		}
+		ways = append(ways, way{linesWay + in, func(path string) error { return lines(path, o) }},
+			way{eventsWay + in, func(path string) error { return each(path, o, false) }},
+			way{attrsWay + in, func(path string) error { return each(path, o, true) }})
 	}
 	ways = append(ways, way{"encoding/json.Decoder into maps, after the decompression above", func(path string) error { return maps(path, f) }})
 	if f == format.Zstd {
@@ -97,13 +104,24 @@ func readOne(out *Output, dir string, f format.Format, events, rounds int) error
 			if err := w.read(path); err != nil {
 				return fmt.Errorf("bench: %s: %w", w.name, err)
 			}
-			used, took := CPUTime()+ChildrenTime()-used, time.Since(start)
-			if wall[i] == 0 || took < wall[i] {
-				wall[i] = took
+			used, spent := CPUTime()+ChildrenTime()-used, time.Since(start)
+			if wall[i] == 0 || spent < wall[i] {
+				wall[i] = spent
 			}
 			if cpu[i] == 0 || used < cpu[i] {
 				cpu[i] = used
 			}
+		}
+	}
+	took, used := map[string]float64{}, map[string]float64{}
+	for i, w := range ways {
+		took[w.name], used[w.name] = wall[i].Seconds(), cpu[i].Seconds()
+	}
+	if f == format.Zstd {
+		out.atLeast("speed of reader.Lines on zstd, one core / klauspost's decoder alone, by CPU", 0.8, cpu[0].Seconds()/used[linesWay+oneCore])
+		if n := runtime.GOMAXPROCS(0); n > 1 {
+			out.atLeast("speed of reader.Events on zstd, all cores / klauspost's decoder alone, one core", 0.8, wall[0].Seconds()/took[eventsWay+allCores()])
+			out.atLeast("speed of reader.Events on zstd, all cores / one core", 0.8*float64(n), took[eventsWay+oneCore]/took[eventsWay+allCores()])
 		}
 	}
 	table := Table{Head: []string{"way", "MB/s", "MB/s of CPU", "of the first"}}

@@ -25,13 +25,18 @@ type Plan struct {
 	Rounds int           // slices of each case
 	Slice  time.Duration // CPU time of one slice, about
 	Unit   int           // a slice has a multiple of this many operations
+	Caller bool          // measure the caller's thread, too
 }
 
 // Interleave measures the cases in turn, slice by slice, and so gives each the same share of whatever else the machine
 // does meanwhile.
 func Interleave(cases []Case, p Plan) []Result {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
+	threadTime := func() time.Duration { return 0 }
+	if p.Caller {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		threadTime = ThreadTime
+	}
 	unit := max(p.Unit, 1)
 	sizes := make([]int, len(cases))
 	for i, c := range cases {
@@ -52,9 +57,9 @@ func Interleave(cases []Case, p Plan) []Result {
 	all := make([]samples, len(cases))
 	for range p.Rounds {
 		for i, c := range cases {
-			wall, cpu, caller := time.Now(), CPUTime(), ThreadTime()
+			wall, cpu, caller := time.Now(), CPUTime(), threadTime()
 			c.Run(sizes[i])
-			dCaller, dCPU, dWall := ThreadTime()-caller, CPUTime()-cpu, time.Since(wall)
+			dCaller, dCPU, dWall := threadTime()-caller, CPUTime()-cpu, time.Since(wall)
 			n := float64(sizes[i])
 			s := &all[i]
 			s.cpu = append(s.cpu, float64(dCPU)/n)

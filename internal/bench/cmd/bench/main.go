@@ -25,7 +25,7 @@ type table struct {
 }
 
 func run() error {
-	only := flag.String("only", "", "comma-separated tables: handle, parallel, files, latency, memory, read (default all)")
+	only := flag.String("only", "", "comma-separated tables: handle, parallel, files, compressors, latency, memory, read (default all)")
 	rounds := flag.Int("rounds", 200, "slices of each case; the tables of files have a tenth of them, reading has 5 runs")
 	events := flag.Int("events", 400_000, "events in the files that are read back")
 	flag.Parse()
@@ -41,6 +41,7 @@ func run() error {
 		{"handle", func() error { bench.Handle(out, *rounds); return nil }},
 		{"parallel", func() error { bench.Parallel(out, *rounds); return nil }},
 		{"files", func() error { return bench.Destinations(out, dir, max(3, *rounds/10)) }},
+		{"compressors", func() error { bench.Compressors(out, max(3, *rounds/10)); return nil }},
 		{"latency", func() error { return bench.Latency(out, dir, max(2, *rounds/20), 200*time.Millisecond) }},
 		{"memory", func() error { return bench.Memory(out, dir) }},
 		{"read", func() error { return bench.Read(out, dir, *events, 5) }},
@@ -62,5 +63,6 @@ func run() error {
 			}
 		}
 	}
+	out.Bars()
 	return nil
 }
