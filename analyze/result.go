@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"github.com/tracehandler/tracehandler/analyze/candidate"
+	"github.com/tracehandler/tracehandler/analyze/capture"
 	"github.com/tracehandler/tracehandler/analyze/collective"
 	"github.com/tracehandler/tracehandler/analyze/input"
 	"github.com/tracehandler/tracehandler/analyze/kineto"
@@ -61,9 +62,10 @@ type Rank struct {
 	All      timeline.Timeline // every GPU event, but for impossible ones
 	Linked   timeline.Timeline // those with a launch
 	Bad      timeline.Impossible
-	Window   *steps.Window // the iterations looked at; nil is the whole trace
-	Roots    []steps.Root  // all iterations
-	part     []bool        // GPU events in the window; nil is all
+	Window   *steps.Window   // the iterations looked at; nil is the whole trace
+	Roots    []steps.Root    // all iterations
+	Captured *capture.Merged // ops of replayed graphs, from capture sidecars; nil is none
+	part     []bool          // GPU events in the window; nil is all
 }
 
 // Result is an analysis. It is not changed after Run returns it.

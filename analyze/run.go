@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tracehandler/tracehandler/analyze/candidate"
+	"github.com/tracehandler/tracehandler/analyze/capture"
 	"github.com/tracehandler/tracehandler/analyze/category"
 	"github.com/tracehandler/tracehandler/analyze/chrometrace"
 	"github.com/tracehandler/tracehandler/analyze/collective"
@@ -138,9 +139,14 @@ func (r *Result) analyze(ctx context.Context) error {
 		finder = candidate.IndexFinder{Index: index, Framework: r.Options.Framework, Arch: r.Options.Arch}
 	}
 	var sources []candidate.Source
+	graphs, err := r.captured(ctx)
+	if err != nil {
+		return err
+	}
 	for i := range r.Ranks {
 		k := &r.Ranks[i]
-		sources = append(sources, candidate.Source{Trace: k.Trace, Links: k.Links, Keep: k.keep})
+		k.Captured = capture.Merge(k.Trace, k.Links, graphs)
+		sources = append(sources, candidate.Source{Trace: k.Trace, Links: k.Links, Keep: k.keep, Captured: k.Captured})
 	}
 	r.Set = candidate.Build(sources, candidate.Options{Spec: r.Spec, Sources: finder})
 	first := &r.Ranks[0]
@@ -160,6 +166,32 @@ func (r *Result) analyze(ctx context.Context) error {
 	r.health()
 	r.gates()
 	return nil
+}
+
+// captured loads the sidecars, if a trace replays graphs.
+func (r *Result) captured(ctx context.Context) ([]*capture.Graph, error) {
+	replays := false
+	for i := range r.Ranks {
+		replays = replays || slices.Contains(r.Ranks[i].Links.Graph, true)
+	}
+	if !replays {
+		return nil, nil
+	}
+	var graphs []*capture.Graph
+	for _, f := range r.Captures {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		t, err := kineto.Open(f.Path, nil)
+		if err != nil {
+			return nil, fmt.Errorf("analyze: %w", err)
+		}
+		if t.Degraded {
+			r.warn("capture_degraded", "warning", "%s: the capture sidecar is damaged", f.Path)
+		}
+		graphs = append(graphs, capture.Graphs(t)...)
+	}
+	return graphs, nil
 }
 
 // damage reports what was wrong with the files.
@@ -232,8 +264,10 @@ func (r *Result) level() {
 		if len(r.Captures) == 0 {
 			r.Missing = append(r.Missing, "no capture sidecar beside the trace")
 		} else {
-			r.Missing = append(r.Missing, "the capture sidecar was not merged")
+			r.Missing = append(r.Missing, "the capture sidecars do not fit the replays")
 		}
+	case s.Merged > 0:
+		r.Level = LevelMerged
 	case ops == 0:
 		r.Level = LevelGPUOnly
 		r.Missing = append(r.Missing, "no CPU ops: no shapes or stacks")

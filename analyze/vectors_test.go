@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tracehandler/tracehandler/analyze/candidate"
 	"github.com/tracehandler/tracehandler/analyze/category"
 	"github.com/tracehandler/tracehandler/analyze/kineto"
 	"github.com/tracehandler/tracehandler/analyze/link"
@@ -522,4 +523,54 @@ func concreteInputs(t *testing.T, path string) map[string][]string {
 		}
 	}
 	return m
+}
+
+// TestCaptureVectors compares the op table after merging capture sidecars with TraceLens'. The sidecars are not in the
+// repository; a small one of the same form is made in TestCaptureMerge.
+func TestCaptureVectors(t *testing.T) {
+	dir := os.Getenv("TRACEHANDLER_KINETO")
+	if dir == "" {
+		t.Log("TRACEHANDLER_KINETO is not set: the sidecars of its traces are too large for the repository")
+		return
+	}
+	for folder, name := range map[string]string{"vllm_decode_full": "graph_execution", "sglang_decode": "sglang_Qwen3-8B_decode"} {
+		e := readExpected[struct {
+			Merge struct {
+				Ops []struct {
+					Name   string `json:"name"`
+					Count  int    `json:"count"`
+					Direct us     `json:"direct_us"`
+				} `json:"ops_summary"`
+				Unified []struct {
+					Name  string          `json:"name"`
+					Dims  json.RawMessage `json:"input_dims"`
+					Count int             `json:"count"`
+					Sum   float64         `json:"kernel_us_sum"`
+				} `json:"unified_perf"`
+			} `json:"capture_merge"`
+		}](t, filepath.Join(dir, folder, name+".expected.json"))
+		r := run(t, filepath.Join(dir, folder), Options{TopK: 1 << 20})
+		equal(t, "level", r.Level, LevelMerged)
+		k := &r.Ranks[0]
+		rows := tables.Launchers(k.Trace, k.Links, tables.ByName, tables.LauncherOptions{Captured: k.Captured})
+		const noise = 0.06 // us: theirs adds floating-point numbers of 6.5e12
+		equal(t, "ops", len(rows), len(e.Merge.Ops))
+		for _, w := range e.Merge.Ops {
+			if !slices.ContainsFunc(rows, func(r tables.LauncherRow) bool {
+				return r.Name == w.Name && r.Instances == w.Count && math.Abs(float64(r.Direct)/1e3-float64(w.Direct)) < noise
+			}) {
+				t.Errorf("%s: op missing: %+v", name, w)
+			}
+		}
+		for _, w := range e.Merge.Unified {
+			if strings.Contains(w.Name, "->") || w.Name == "aten::copy_" {
+				continue // theirs splits ops without a model by kernel, and counts copies, which are no candidates
+			}
+			if !slices.ContainsFunc(r.Set.Rows, func(r candidate.Row) bool {
+				return r.Name == w.Name && r.Dims == compact(w.Dims) && r.Calls == w.Count && math.Abs(float64(r.Time)/1e3-w.Sum) < noise
+			}) {
+				t.Errorf("%s: row missing: %s %s %d %v", name, w.Name, compact(w.Dims), w.Count, w.Sum)
+			}
+		}
+	}
 }

@@ -147,7 +147,7 @@ func (r *Result) Tables() []Table {
 			kernels.Rows = append(kernels.Rows, []string{rank, n.Name, string(category.Of(n.Name, op[n.Name])), strconv.Itoa(n.Count), us3(n.Total), us3(n.Total / int64(n.Count)), us3(n.Min), us3(n.Max),
 				fmt.Sprintf("%.4f", share(n.Total, k.All.KernelSum)), fmt.Sprintf("%.4f", share(n.Total, k.All.Total))})
 		}
-		for _, o := range tables.Launchers(k.Trace, k.Links, tables.ByAll, tables.LauncherOptions{Keep: k.keep}) {
+		for _, o := range tables.Launchers(k.Trace, k.Links, tables.ByAll, tables.LauncherOptions{Keep: k.keep, Captured: k.Captured}) {
 			first := k.Trace.String(k.Trace.GPU[o.Example].Name)
 			ops.Rows = append(ops.Rows, []string{rank, o.Name, category.Launcher(o.Name, first), candidate.ShapeText(o.Dims, o.Types), o.Types, o.Strides, o.Concrete, strconv.Itoa(o.Instances), strconv.Itoa(o.Events), us3(o.Direct), us3(o.Direct / int64(o.Instances))})
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tracehandler/tracehandler/analyze/capture"
 	"github.com/tracehandler/tracehandler/analyze/category"
 	"github.com/tracehandler/tracehandler/analyze/kineto"
 	"github.com/tracehandler/tracehandler/analyze/link"
@@ -17,6 +18,8 @@ type Source struct {
 	Trace *kineto.Trace
 	Links *link.Links
 	Keep  func(i int) bool // which GPU events count; nil is all
+	// Captured gives the kernels of replayed graphs their ops; nil is none.
+	Captured *capture.Merged
 }
 
 // Options of Build.
@@ -62,6 +65,7 @@ type Row struct {
 	SkipReason  string
 	Source      Location
 	Graph       bool // it ran in a replayed graph
+	Captured    bool // its op is that of the graph\'s capture
 }
 
 // Kernel is one device function of a row.
@@ -86,6 +90,7 @@ type Set struct {
 	WithOp     int64 // ns of those with an op
 	WithShape  int64 // ns of those whose arguments are known
 	InGraph    int64 // ns of kernels in replayed graphs without an op
+	Merged     int64 // ns of kernels in replayed graphs that a capture gave an op
 	Categories []CategorySum
 }
 
@@ -113,11 +118,12 @@ func Build(sources []Source, o Options) Set {
 	index := map[key]int{}
 	kernels := []map[string]*Kernel{}
 	for _, src := range sources {
-		t, l := src.Trace, src.Links
-		owner := owners(t, l)
-		calls := map[[2]int32]bool{} // row, op instance
+		owner := owners(src.Trace, src.Links)
+		capturedOwner := map[*capture.Graph]func(int32) int32{}
+		calls := map[instance]bool{}
 		byID := map[rowID]int{}
-		for i := range t.GPU {
+		for i := range src.Trace.GPU {
+			t, l := src.Trace, src.Links
 			g := &t.GPU[i]
 			if g.Kind != kineto.Kernel || src.Keep != nil && !src.Keep(i) {
 				continue
@@ -127,22 +133,30 @@ func Build(sources []Source, o Options) Set {
 			if op >= 0 {
 				op = owner(op)
 			}
+			replay := int32(-1)
+			from := t // where the op is
+			if cg, cop, ok := src.Captured.Op(i); ok && op < 0 {
+				if capturedOwner[cg] == nil {
+					capturedOwner[cg] = owners(cg.Trace, cg.Links)
+				}
+				from, op, replay = cg.Trace, capturedOwner[cg](cop), l.Launch[i]
+			}
 			if o.NoOps {
 				op = -1
 			}
-			id := rowID{g.Name, -1, -1, 0}
+			id := rowID{from, g.Name, -1, -1, 0}
 			if op >= 0 {
-				id = rowID{t.Ops[op].Name, t.Ops[op].Shape, t.Ops[op].Extra, 1}
+				id = rowID{from, from.Ops[op].Name, from.Ops[op].Shape, from.Ops[op].Extra, 1}
 			} else if la := l.Launch[i]; la >= 0 {
 				id.launch = int32(t.Launches[la].Name) + 2
 			}
 			r, ok := byID[id]
 			if !ok {
-				k := keyOf(t, l, i, op)
+				k := keyOf(t, l, from, i, op)
 				if r, ok = index[k]; !ok {
 					r = len(set.Rows)
 					index[k] = r
-					set.Rows = append(set.Rows, newRow(t, l, i, op))
+					set.Rows = append(set.Rows, newRow(t, l, from, i, op))
 					kernels = append(kernels, map[string]*Kernel{})
 				}
 				byID[id] = r
@@ -159,12 +173,16 @@ func Build(sources []Source, o Options) Set {
 			kr.Time += g.Dur
 			if op < 0 {
 				row.Calls++
-			} else if c := [2]int32{int32(r), op}; !calls[c] {
+			} else if c := (instance{r, op, replay}); !calls[c] {
 				calls[c] = true
 				row.Calls++
 			}
 			if op >= 0 {
 				set.WithOp += g.Dur
+				if replay >= 0 {
+					row.Graph, row.Captured = true, true
+					set.Merged += g.Dur
+				}
 				if row.Dims != "" {
 					set.WithShape += g.Dur
 				}
@@ -197,7 +215,15 @@ func Build(sources []Source, o Options) Set {
 	return set
 }
 
+// instance is one call of an op: of a captured one, in one replay.
+type instance struct {
+	row    int
+	op     int32
+	replay int32
+}
+
 type rowID struct {
+	trace  *kineto.Trace
 	name   kineto.Str
 	shape  int32
 	extra  int32
@@ -228,14 +254,14 @@ func owners(t *kineto.Trace, l *link.Links) func(op int32) int32 {
 	}
 }
 
-func keyOf(t *kineto.Trace, l *link.Links, i int, op int32) key {
+func keyOf(t *kineto.Trace, l *link.Links, from *kineto.Trace, i int, op int32) key {
 	if op < 0 {
 		return key{name: rowName(t, l, i), kernel: t.String(t.GPU[i].Name)}
 	}
-	sh := &t.Shapes[t.Ops[op].Shape]
-	ex := &t.Extras[t.Ops[op].Extra]
-	return key{name: t.String(t.Ops[op].Name), op: true, kernel: t.String(ex.KernelFile), dims: t.String(sh.Dims), types: t.String(sh.Types),
-		strides: t.String(sh.Strides), concrete: t.String(sh.Concrete)}
+	sh := &from.Shapes[from.Ops[op].Shape]
+	ex := &from.Extras[from.Ops[op].Extra]
+	return key{name: from.String(from.Ops[op].Name), op: true, kernel: from.String(ex.KernelFile), dims: from.String(sh.Dims), types: from.String(sh.Types),
+		strides: from.String(sh.Strides), concrete: from.String(sh.Concrete)}
 }
 
 func rowName(t *kineto.Trace, l *link.Links, i int) string {
@@ -246,17 +272,21 @@ func rowName(t *kineto.Trace, l *link.Links, i int) string {
 	return name
 }
 
-func newRow(t *kineto.Trace, l *link.Links, i int, op int32) Row {
+func newRow(t *kineto.Trace, l *link.Links, from *kineto.Trace, i int, op int32) Row {
 	r := Row{Provenance: "unresolved"}
 	g := &t.GPU[i]
 	if op >= 0 {
-		sh := &t.Shapes[t.Ops[op].Shape]
-		r.Op = t.String(t.Ops[op].Name)
+		sh := &from.Shapes[from.Ops[op].Shape]
+		r.Op = from.String(from.Ops[op].Name)
 		r.Name = r.Op
-		r.Dims, r.Types, r.Strides, r.Concrete = t.String(sh.Dims), t.String(sh.Types), t.String(sh.Strides), t.String(sh.Concrete)
-		r.Source.File = t.String(t.Extras[t.Ops[op].Extra].KernelFile)
-		if r.Dims != "" {
+		r.Dims, r.Types, r.Strides, r.Concrete = from.String(sh.Dims), from.String(sh.Types), from.String(sh.Strides), from.String(sh.Concrete)
+		r.Source.File = from.String(from.Extras[from.Ops[op].Extra].KernelFile)
+		switch {
+		case r.Dims == "":
+		case from == t:
 			r.Provenance = "torch_trace"
+		default:
+			r.Provenance = "capture_backfill"
 		}
 	} else {
 		r.Name = t.String(g.Name)
@@ -327,7 +357,7 @@ func finish(r *Row, total int64, o Options) {
 			r.Provenance = "tile_name"
 		}
 	}
-	if r.Provenance == "torch_trace" {
+	if r.Provenance == "torch_trace" || r.Captured {
 		r.Work, r.HasWork = roofline.Model(r.Op, roofline.ParseShape(r.Dims, r.Types, r.Concrete))
 	}
 	if r.HasWork && o.Spec != nil && r.Time > 0 {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/tracehandler/tracehandler/analyze/capture"
 	"github.com/tracehandler/tracehandler/analyze/category"
 	"github.com/tracehandler/tracehandler/analyze/interval"
 	"github.com/tracehandler/tracehandler/analyze/kineto"
@@ -32,7 +33,7 @@ type LauncherRow struct {
 	Direct    int64 // summed over instances: the union of their GPU events' intervals
 	Busy      []int64
 	Kernels   []KernelShare // by time
-	Op        int           // index into Ops of the first instance, -1 if IsLaunch
+	Op        int           // index into Ops of the first instance, -1 if IsLaunch or captured
 	Example   int           // index into GPU of the first event
 }
 
@@ -47,11 +48,20 @@ type KernelShare struct {
 type LauncherOptions struct {
 	Keep        func(i int) bool // which of t.GPU counts; nil is all
 	Collectives bool             // collective kernels count as well
+	Captured    *capture.Merged  // ops for the kernels of replayed graphs; nil is none
 }
 
 // Launchers charges every linked GPU event to its launcher. Collective kernels are left out.
 func Launchers(t *kineto.Trace, l *link.Links, by Group, o LauncherOptions) []LauncherRow {
-	// An instance is an op (id) or a launch (len(Ops)+id).
+	// An instance is an op (id), a launch (len(Ops)+id), or an op of a captured graph in one replay (behind those).
+	type replayed struct {
+		graph  *capture.Graph
+		op     int32
+		launch int32
+	}
+	var captured []replayed
+	capturedID := map[replayed]int32{}
+	behind := int32(len(t.Ops) + len(t.Launches))
 	type member struct {
 		instance int32
 		event    int32
@@ -74,17 +84,20 @@ func Launchers(t *kineto.Trace, l *link.Links, by Group, o LauncherOptions) []La
 		inst := l.Op[i]
 		if inst < 0 {
 			inst = int32(len(t.Ops)) + l.Launch[i]
+			if g, op, ok := o.Captured.Op(i); ok {
+				r := replayed{g, op, l.Launch[i]}
+				if inst, ok = capturedID[r]; !ok {
+					inst = behind + int32(len(captured))
+					capturedID[r] = inst
+					captured = append(captured, r)
+				}
+			}
 		}
 		ms = append(ms, member{inst, int32(i)})
 	}
 	slices.SortFunc(ms, func(a, b member) int {
 		return cmp.Or(cmp.Compare(a.instance, b.instance), cmp.Compare(a.event, b.event))
 	})
-	type key struct {
-		name     kineto.Str
-		shape    kineto.Shape
-		isLaunch bool
-	}
 	index := map[key]int{}
 	var rows []LauncherRow
 	shares := []map[kineto.Str]*KernelShare{}
@@ -96,26 +109,22 @@ func Launchers(t *kineto.Trace, l *link.Links, by Group, o LauncherOptions) []La
 		}
 		var k key
 		op := int(ms[0].instance)
-		if op < len(t.Ops) {
-			k.name = t.Ops[op].Name
-			sh := t.Shapes[t.Ops[op].Shape]
-			switch by {
-			case ByArgs:
-				k.shape = kineto.Shape{Dims: sh.Dims, Types: sh.Types}
-			case ByAll:
-				k.shape = sh
-			}
-		} else {
-			k.name = t.Launches[op-len(t.Ops)].Name
-			k.isLaunch = true
+		switch {
+		case op < len(t.Ops):
+			k = keyOf(t, op, by)
+		case op < int(behind):
+			k = key{name: t.String(t.Launches[op-len(t.Ops)].Name), isLaunch: true}
+			op = -1
+		default:
+			c := captured[op-int(behind)]
+			k = keyOf(c.graph.Trace, int(c.op), by)
 			op = -1
 		}
 		r, ok := index[k]
 		if !ok {
 			r = len(rows)
 			index[k] = r
-			rows = append(rows, LauncherRow{Name: t.String(k.name), Dims: t.String(k.shape.Dims), Types: t.String(k.shape.Types),
-				Strides: t.String(k.shape.Strides), Concrete: t.String(k.shape.Concrete), IsLaunch: k.isLaunch, Op: op,
+			rows = append(rows, LauncherRow{Name: k.name, Dims: k.dims, Types: k.types, Strides: k.strides, Concrete: k.concrete, IsLaunch: k.isLaunch, Op: op,
 				Example: int(ms[0].event)})
 			shares = append(shares, map[kineto.Str]*KernelShare{})
 		}
@@ -152,4 +161,22 @@ func Launchers(t *kineto.Trace, l *link.Links, by Group, o LauncherOptions) []La
 			cmp.Compare(a.Types, b.Types), cmp.Compare(a.Strides, b.Strides), cmp.Compare(a.Concrete, b.Concrete))
 	})
 	return rows
+}
+
+// key is what makes two instances one row.
+type key struct {
+	name, dims, types, strides, concrete string
+	isLaunch                             bool
+}
+
+func keyOf(t *kineto.Trace, op int, by Group) key {
+	k := key{name: t.String(t.Ops[op].Name)}
+	sh := &t.Shapes[t.Ops[op].Shape]
+	if by >= ByArgs {
+		k.dims, k.types = t.String(sh.Dims), t.String(sh.Types)
+	}
+	if by == ByAll {
+		k.strides, k.concrete = t.String(sh.Strides), t.String(sh.Concrete)
+	}
+	return k
 }
