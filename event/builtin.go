@@ -124,7 +124,7 @@ func (e Event) find(keys []string, use func(text []byte, v slog.Value) bool) (st
 			}
 		}
 	}
-	c, ok := members(e.line, spaceEnd(e.line, 0))
+	c, ok := e.members()
 	for ok {
 		var text, value []byte
 		if text, ok = c.next(); !ok {

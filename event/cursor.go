@@ -4,18 +4,27 @@ import (
 	"unicode/utf8"
 )
 
-// cursor walks over the members of one object in text that nobody has checked.
+// cursor walks over the members of one object in text that perhaps nobody has checked.
 type cursor struct {
-	b []byte
-	i int // before a key, or before a value after next
+	b     []byte
+	i     int  // before a key, or before a value after next
+	valid bool // somebody has
 }
 
-// members returns a cursor in the object at i. It reports false if there is none.
-func members(b []byte, i int) (cursor, bool) {
-	if i >= len(b) || b[i] != '{' {
-		return cursor{}, false
+// members returns a cursor in the event's object. It reports false if the event has no text or the text no object.
+func (e Event) members() (cursor, bool) {
+	c := cursor{b: e.line, valid: e.checked}
+	ok := c.enter(spaceEnd(e.line, 0))
+	return c, ok
+}
+
+// enter moves into the object at i. It reports false if there is none.
+func (c *cursor) enter(i int) bool {
+	if i >= len(c.b) || c.b[i] != '{' {
+		return false
 	}
-	return cursor{b, i + 1}, true
+	c.i = i + 1
+	return true
 }
 
 // next moves to the next value and returns the text of its key. It reports false at the end and where the text is wrong.
@@ -48,6 +57,10 @@ func (c *cursor) skip() bool {
 // value moves behind the value and returns its text. It reports false if it is not valid.
 func (c *cursor) value() ([]byte, bool) {
 	first := c.i
+	if c.valid {
+		ok := c.skip()
+		return c.b[first:c.i], ok
+	}
 	i, f := validateValue(c.b, first, 1)
 	if f != 0 {
 		return nil, false

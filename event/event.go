@@ -79,7 +79,7 @@ func (e Event) All() iter.Seq[slog.Attr] {
 				return
 			}
 		}
-		c, ok := members(e.line, spaceEnd(e.line, 0))
+		c, ok := e.members()
 		for ok {
 			var key, value []byte
 			if key, ok = c.next(); !ok {

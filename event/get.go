@@ -12,15 +12,7 @@ func (e Event) Get(path ...string) (slog.Value, bool) {
 	if e.line == nil {
 		return getAttr(e.attrs, path)
 	}
-	text, ok := getText(e.line, path)
-	if !ok {
-		return slog.Value{}, false
-	}
-	return decodeValue(text), true
-}
-
-func getText(b []byte, path []string) ([]byte, bool) {
-	c, ok := members(b, spaceEnd(b, 0))
+	c, ok := e.members()
 	for ok {
 		var key []byte
 		if key, ok = c.next(); !ok {
@@ -30,12 +22,17 @@ func getText(b []byte, path []string) ([]byte, bool) {
 			ok = c.skip()
 			continue
 		}
-		if path = path[1:]; len(path) == 0 {
-			return c.value()
+		if path = path[1:]; len(path) > 0 {
+			ok = c.enter(c.i)
+			continue
 		}
-		c, ok = members(b, c.i)
+		text, ok := c.value()
+		if !ok {
+			break
+		}
+		return decodeValue(text), true
 	}
-	return nil, false
+	return slog.Value{}, false
 }
 
 func getAttr(attrs []slog.Attr, path []string) (slog.Value, bool) {
