@@ -33,12 +33,16 @@ func (e *FormatError) Error() string {
 	return fmt.Sprintf("finalize: %s: holds %s, want %s", e.Path, e.Have, e.Want)
 }
 
-// UnsupportedError says that the file at Path is of a kind that cannot be recovered or verified.
+// UnsupportedError says that the file at Path is of a kind that cannot be recovered or verified. It was not touched. Have is
+// format.Text if the content is neither text nor anything known.
 type UnsupportedError struct {
 	Path string
 	Have format.Magic
 }
 
 func (e *UnsupportedError) Error() string {
+	if e.Have == format.Text {
+		return fmt.Sprintf("finalize: %s: holds neither text nor a known format", e.Path)
+	}
 	return fmt.Sprintf("finalize: %s: %s is not supported", e.Path, e.Have)
 }

@@ -166,10 +166,7 @@ func (c *claim) reopen(f vfs.File) (vfs.File, error) {
 	if _, err := c.fs.Lstat(c.partial); !errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.Join(errMoved, f.Close())
 	}
-	head, err := readHead(f)
-	if err == nil {
-		err = expect(c.path, head, c.want)
-	}
+	err := expect(f, c.path, c.want)
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}

@@ -175,20 +175,26 @@ func (s *scan) isTorn(off int64, err error) (bool, error) {
 
 // zeros reports whether there is nothing but zero bytes from off on.
 func (s *scan) zeros(off int64) (bool, error) {
+	end, err := s.skipZeros(off)
+	return end == s.r.size, err
+}
+
+// skipZeros returns the offset of the first byte from off on that is not zero.
+func (s *scan) skipZeros(off int64) (int64, error) {
 	buf := s.buffer()
 	for off < s.r.size {
 		n := min(int64(len(buf)), s.r.size-off)
 		if _, err := s.r.ReadAt(buf[:n], off); err != nil {
-			return false, err
+			return 0, err
 		}
-		for _, c := range buf[:n] {
+		for i, c := range buf[:n] {
 			if c != 0 {
-				return false, nil
+				return off + int64(i), nil
 			}
 		}
 		off += n
 	}
-	return true, nil
+	return off, nil
 }
 
 func (s *scan) buffer() []byte {

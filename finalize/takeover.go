@@ -2,20 +2,18 @@ package finalize
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 
 	"github.com/tracehandler/tracehandler/event"
 	"github.com/tracehandler/tracehandler/format"
 	"github.com/tracehandler/tracehandler/internal/frame"
-	"github.com/tracehandler/tracehandler/internal/vfs"
 )
 
 // resume brings a partial or a trace that is there already into the state in which events can be appended: it ends at a
 // clean boundary, without a seek table, and not inside a line.
 func (p *Partial) resume() error {
-	s, err := p.takeOver(false, func(head []byte) error { return expect(p.Name(), head, p.report.Format) })
+	s, err := p.takeOver(false, func() error { return expect(p.f, p.Name(), p.report.Format) })
 	if err != nil {
 		return err
 	}
@@ -45,10 +43,9 @@ func (p *Partial) resume() error {
 	return p.Append(b, 1, 0, 1)
 }
 
-// takeOver reads what somebody else has written and cuts or closes its torn tail. detect looks at the first bytes and
-// knows or finds out the format. With deep everything is decoded, counted and checked; otherwise only what is needed to find
+// takeOver reads what somebody else has written and cuts or closes its torn tail. detect knows or finds out the format. With deep everything is decoded, counted and checked; otherwise only what is needed to find
 // the end. The caller closes the scan.
-func (p *Partial) takeOver(deep bool, detect func(head []byte) error) (*scan, error) {
+func (p *Partial) takeOver(deep bool, detect func() error) (*scan, error) {
 	info, err := p.f.Stat()
 	if err != nil {
 		return nil, fmt.Errorf("finalize: %w", err)
@@ -61,11 +58,7 @@ func (p *Partial) takeOver(deep bool, detect func(head []byte) error) (*scan, er
 	if redone != nil {
 		size = redone.boundary + redone.length
 	}
-	head, err := readHead(p.f)
-	if err != nil {
-		return nil, err
-	}
-	if err := detect(head); err != nil {
+	if err := detect(); err != nil {
 		return nil, err
 	}
 	s := &scan{r: newWindow(p.f, size), deep: deep, rep: &p.report, table: p.table}
@@ -182,60 +175,15 @@ func wholeObject(s *scan) (bool, error) {
 	return err == nil, nil
 }
 
-// readHead returns the first bytes of a file.
-func readHead(f vfs.File) ([]byte, error) {
-	head := make([]byte, format.HeadSize)
-	n, err := f.ReadAt(head, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("finalize: read %s: %w", f.Name(), err)
-	}
-	return head[:n], nil
-}
-
-// expect makes sure that a file holds the format that was asked for, or nothing yet.
-func expect(path string, head []byte, want format.Format) error {
-	m := format.Detect(head)
-	if f, ok := ofMagic(m); ok && f == want || tornHead(head, want) {
-		return nil
-	}
-	return &FormatError{Path: path, Want: want, Have: m}
-}
-
 // learn takes the format that the file holds.
-func (p *Partial) learn(head []byte) error {
-	m := format.Detect(head)
-	f, ok := ofMagic(m)
-	if !ok {
-		return &UnsupportedError{Path: p.Name(), Have: m}
+func (p *Partial) learn() error {
+	f, err := identify(p.f, p.Name())
+	if err != nil {
+		return err
 	}
 	p.report.Format = f
 	if f == format.Zstd {
 		p.table = &table{}
 	}
 	return nil
-}
-
-func ofMagic(m format.Magic) (format.Format, bool) {
-	switch m {
-	case format.Text:
-		return format.Plain, true
-	case format.GzipMagic:
-		return format.Gzip, true
-	case format.ZstdMagic:
-		return format.Zstd, true
-	}
-	return 0, false
-}
-
-// tornHead reports whether head, all of a file or its first HeadSize bytes, may be the torn beginning of a file of the
-// format: part of a magic number, or zeros that were never filled.
-func tornHead(head []byte, f format.Format) bool {
-	magic := []byte{0x1f, 0x8b}
-	if f == format.Zstd {
-		magic = []byte{0x28, 0xb5, 0x2f, 0xfd}
-	}
-	if len(head) < len(magic) && bytes.HasPrefix(magic, head) {
-		return true
-	}
-	return len(bytes.Trim(head, "\x00")) == 0
 }

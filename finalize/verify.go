@@ -45,14 +45,8 @@ func survey(f vfs.File, rep *Report) error {
 		return fmt.Errorf("finalize: %s is not a regular file", rep.Path)
 	}
 	rep.Size = info.Size()
-	head, err := readHead(f)
-	if err != nil {
+	if rep.Format, err = identify(f, rep.Path); err != nil {
 		return err
-	}
-	m := format.Detect(head)
-	var ok bool
-	if rep.Format, ok = ofMagic(m); !ok {
-		return &UnsupportedError{Path: rep.Path, Have: m}
 	}
 	s := &scan{r: newWindow(f, rep.Size), deep: true, rep: rep}
 	defer s.close()

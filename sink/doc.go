@@ -35,7 +35,8 @@
 //
 // A block that cannot be written stays, and the file is cut back to the end of the last whole frame, so that it never has a
 // torn frame in the middle. The helper tries again, after 10 ms at first and 5 s at last, and at each Flush. Meanwhile
-// Append accepts events as long as there is room, and then drops them at once. When the disk works again, everything
+// Append accepts events as long as there is room, and then drops them at once. A file that cannot be opened is tried again
+// in the same way, at the events that come. When the disk works again, everything
 // accepted is in the file, once, whole and in order.
 //
 // # What survives

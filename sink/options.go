@@ -15,8 +15,11 @@ const (
 	DefaultCloseWait = 2 * time.Second
 )
 
-// maxPlainBlock is the largest block of a plain file in bytes.
-const maxPlainBlock = 8 << 20
+// Blocks of plain text, in bytes. They are larger than a write needs to be, since each costs a wake-up of the helper.
+const (
+	plainBlock    = 256 << 10
+	maxPlainBlock = 8 << 20
+)
 
 // Options configure a sink. The zero value writes plain NDJSON, never rotates, and continues a file that exists.
 type Options struct {
@@ -28,8 +31,8 @@ type Options struct {
 	Level int
 
 	// BlockSize is the number of bytes of text that are compressed into one frame and written at once. Zero is the
-	// format's default and, for gzip and zstd, the maximum: 64 KiB for plain (at most 8 MiB), 1 MiB for gzip, 256 KiB for
-	// zstd. An event that is larger makes a block of its own.
+	// default: 256 KiB for plain (at most 8 MiB), 1 MiB for gzip and 256 KiB for zstd, which are also their maximum. An
+	// event that is larger makes a block of its own.
 	BlockSize int
 
 	// PerRecord makes each event a frame of its own, as tritonparse does. It costs about four times the bytes and five
@@ -100,9 +103,10 @@ func (o Options) resolve() (Options, frame.Encoder, error) {
 	default:
 		return o, nil, &OptionError{"Format", fmt.Sprintf("%v cannot be written by this sink", o.Format)}
 	}
-	most := frame.BlockSize(o.Format)
+	size := frame.BlockSize(o.Format)
+	most := size
 	if o.Format == format.Plain {
-		most = maxPlainBlock
+		size, most = plainBlock, maxPlainBlock
 	}
 	switch {
 	case o.BlockSize < 0 || o.BlockSize > most:
@@ -120,7 +124,7 @@ func (o Options) resolve() (Options, frame.Encoder, error) {
 		return o, nil, &OptionError{"Level", err.Error()}
 	}
 	if o.BlockSize == 0 {
-		o.BlockSize = frame.BlockSize(o.Format)
+		o.BlockSize = size
 	}
 	if o.Patience == 0 {
 		o.Patience = DefaultPatience

@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"errors"
 	"time"
 
 	"github.com/tracehandler/tracehandler/event"
@@ -19,6 +20,8 @@ type stream struct {
 	cur  *block // being filled; nil if there is none, and once closed
 	pipe *pipe  // nil until the first event
 
+	opened  bool      // the target was opened, once
+	opening *request  // to open it, given up waiting for
 	openErr error     // of the last attempt
 	openAt  time.Time // the time of the next
 	pause   time.Duration
@@ -45,7 +48,7 @@ func (s *stream) room(p []byte) error {
 	if err := s.usable(); err != nil {
 		return err
 	}
-	if s.pipe == nil {
+	if !s.opened {
 		if err := s.open(); err != nil {
 			return s.drop(p, err)
 		}
@@ -71,21 +74,45 @@ func (s *stream) usable() error {
 	return s.optErr
 }
 
-// open opens the target and starts the helper. After a failure it does not try again at every event.
+// open has the helper open the target, so that the owner's patience bounds the wait for a disk that hangs. After a
+// failure it does not try again at every event.
 func (s *stream) open() error {
-	if s.openErr != nil && s.o.Clock.Now().Before(s.openAt) {
-		return s.openErr
+	if s.pipe == nil {
+		s.pipe = newPipe(s.o, s.name, s.enc, s.target, &s.ledger)
+		go s.pipe.run()
 	}
-	if s.openErr = s.target.open(); s.openErr != nil {
-		s.pause = min(max(minPause, 2*s.pause), maxPause)
-		s.openAt = s.o.Clock.Now().Add(s.pause)
-		s.ledger.writing.set(s.openErr)
+	var err error
+	if s.opening != nil {
+		select {
+		case err = <-s.opening.done:
+		default:
+			return s.openErr
+		}
+	} else if s.openErr != nil && s.o.Clock.Now().Before(s.openAt) {
 		return s.openErr
+	} else {
+		s.opening = &request{op: s.target.open}
+		if err = s.pipe.ask(s.opening, s.o.Patience); errors.Is(err, ErrStalled) {
+			s.failOpen(err)
+			return err
+		}
 	}
+	s.opening = nil
+	if err != nil {
+		s.failOpen(err)
+		return err
+	}
+	s.opened = true
+	s.openErr, s.pause = nil, 0
 	s.ledger.writing.set(nil)
-	s.pipe = newPipe(s.o, s.name, s.enc, s.target, &s.ledger)
-	go s.pipe.run()
 	return nil
+}
+
+func (s *stream) failOpen(err error) {
+	s.openErr = err
+	s.pause = min(max(minPause, 2*s.pause), maxPause)
+	s.openAt = s.o.Clock.Now().Add(s.pause)
+	s.ledger.writing.set(err)
 }
 
 func (s *stream) drop(p []byte, err error) error {
@@ -107,6 +134,7 @@ func (s *stream) hand() {
 func (s *stream) StartFlush() error {
 	err := s.usable()
 	if err == nil {
+		s.openAt = time.Time{} // the next event tries again, if opening has failed
 		s.hand()
 	}
 	return err
@@ -123,7 +151,11 @@ func (s *stream) do(op func() error) error {
 		return err
 	}
 	if s.pipe == nil {
-		return nil // no event was accepted
+		return nil // there was no event
+	}
+	if !s.opened {
+		s.openAt = time.Time{}
+		return s.open()
 	}
 	s.hand()
 	return s.pipe.do(op)

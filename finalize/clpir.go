@@ -1,0 +1,199 @@
+package finalize
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/tracehandler/tracehandler/clp/ir"
+	"github.com/tracehandler/tracehandler/format"
+	"github.com/tracehandler/tracehandler/internal/frame"
+)
+
+// A trace of the format clp-ir is one CLP IR stream in zstd frames, each of whole events, and at its end a frame that
+// holds the end mark. While it is a partial the mark is not there; Complete writes it, as it does the seek table.
+
+// streamText returns the uncompressed text of the first size bytes of r, which are zstd frames.
+func streamText(r io.ReaderAt, size int64) (*zstd.Decoder, error) {
+	z, err := zstd.NewReader(io.NewSectionReader(r, 0, size), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(maxWindow))
+	if err != nil {
+		return nil, fmt.Errorf("finalize: zstd: %w", err)
+	}
+	return z, nil
+}
+
+// isStream reports whether r, which begins with a zstd frame, holds a CLP IR stream.
+func isStream(r io.ReaderAt, size int64) bool {
+	z, err := streamText(r, size)
+	if err != nil {
+		return false
+	}
+	defer z.Close()
+	head := make([]byte, 4)
+	_, err = io.ReadFull(z, head)
+	m := format.Detect(head)
+	return err == nil && (m == format.IRMagic4 || m == format.IRMagic8)
+}
+
+// streamState is what reading a stream tells.
+type streamState struct {
+	events   int64
+	boundary int64 // end of the last whole event, in the text
+	ended    bool  // the end mark follows
+	damage   error // nil if only its end is missing
+}
+
+// readStream reads the stream in text to its end.
+func readStream(text io.Reader) (st streamState, err error) {
+	r, err := ir.NewReader(text, nil)
+	if err == nil {
+		defer r.Close()
+		for err == nil {
+			_, err = r.Next()
+		}
+		st.events, st.boundary = r.Number(), r.Offset()
+	}
+	var corrupt *ir.CorruptError
+	switch {
+	case err == io.EOF:
+		st.ended = true
+		st.boundary-- // the mark
+	case errors.Is(err, io.ErrUnexpectedEOF):
+	case errors.As(err, &corrupt):
+		st.damage = err
+	default:
+		return st, err
+	}
+	return st, nil
+}
+
+// countStream fills in what a scan of frames cannot know of a stream: its events, whether its frames hold whole ones, and
+// whether the last frame is the end mark. Then s.end is set before that frame, and s.index says that something follows.
+func (s *scan) countStream() error {
+	z, err := streamText(s.r, s.end)
+	if err != nil {
+		return err
+	}
+	defer z.Close()
+	st, err := readStream(z)
+	if s.r.err != nil {
+		return s.r.err
+	}
+	if err != nil {
+		return fmt.Errorf("finalize: %w", err)
+	}
+	s.rep.Events = st.events
+	if st.damage != nil {
+		s.rep.damaged(s.end, 0, st.damage)
+		return nil
+	}
+	if st.ended && s.last.ContentSize == 1 {
+		s.end = s.last.Offset
+		s.index = true
+		s.rep.Frames--
+		s.table.drop()
+	}
+	return nil
+}
+
+// drop forgets the last frame.
+func (t *table) drop() {
+	if t != nil && len(t.entries) > 0 {
+		t.entries = t.entries[:len(t.entries)-1]
+	}
+}
+
+// appendEnd writes the end mark and the seek table of a stream, without counting them as content: size stays the end of
+// the last frame of events.
+func (p *Partial) appendEnd() error {
+	enc, err := frame.NewEncoder(format.Zstd, 0)
+	if err != nil {
+		return err
+	}
+	mark, err := enc.AppendFrame(nil, []byte{ir.EndMark})
+	if err != nil {
+		return err
+	}
+	if err := p.write(mark); err != nil {
+		p.dirty = true
+		return errors.Join(err, p.clean())
+	}
+	p.dirty = true // from here on: behind size
+	p.report.Size = p.size + int64(len(mark))
+	p.table.add(frame.Info{Size: int64(len(mark)), ContentSize: 1})
+	b := p.table.append(nil)
+	p.table.drop()
+	if err := p.write(b); err != nil {
+		// A stream without a seek table is whole. What was written of it is behind the end mark, where nobody reads.
+		if err := p.f.Truncate(p.report.Size); err != nil {
+			return fmt.Errorf("finalize: %w", err)
+		}
+		return nil
+	}
+	p.report.Size += int64(len(b))
+	return nil
+}
+
+// Stream returns the uncompressed text of a partial of format clp-ir, as far as it was written, for a writer that goes
+// on with it and has to learn the keys. The caller closes it.
+func (p *Partial) Stream() (io.ReadCloser, error) {
+	z, err := streamText(p.f, p.size)
+	if err != nil {
+		return nil, err
+	}
+	return z.IOReadCloser(), nil
+}
+
+// wholeEvents returns the part of a torn frame's text, as far as it could be decoded, that holds whole events, and how
+// many.
+func (s *scan) wholeEvents() (text []byte, events int64, err error) {
+	var torn bytes.Buffer
+	s.decodeTorn(&limited{&torn, maxLine})
+	z, err := streamText(s.r, s.end)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer z.Close()
+	before := &counting{r: z}
+	st, err := readStream(io.MultiReader(before, bytes.NewReader(torn.Bytes())))
+	if s.r.err != nil {
+		return nil, 0, s.r.err
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("finalize: %w", err)
+	}
+	if st.damage != nil || st.boundary <= before.n {
+		return nil, 0, nil
+	}
+	return torn.Bytes()[:st.boundary-before.n], st.events - s.rep.Events, nil
+}
+
+// counting counts what was read.
+type counting struct {
+	r io.Reader
+	n int64
+}
+
+func (c *counting) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// limited is a writer that fails after n bytes.
+type limited struct {
+	w io.Writer
+	n int
+}
+
+func (l *limited) Write(p []byte) (int, error) {
+	if len(p) > l.n {
+		return 0, io.ErrShortBuffer
+	}
+	l.n -= len(p)
+	return l.w.Write(p)
+}
