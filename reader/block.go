@@ -89,6 +89,9 @@ func (b *block) reset() {
 // split finds the lines of the text.
 func (b *block) split(n Newlines) {
 	text, at := b.text, 0
+	if n == Universal && bytes.IndexByte(text, '\r') < 0 {
+		n = LF // the same, and faster to find out once than for each line
+	}
 	for {
 		i := bytes.IndexByte(text[at:], '\n')
 		if i < 0 {

@@ -13,6 +13,35 @@ var errBlank = errors.New("blank")
 
 var errTooLong = errors.New("line too long")
 
+// quick delivers the next line of the block where nothing can be special about it: almost all lines.
+func (s *lineSource) quick(rec *record) bool {
+	b := s.b
+	if b == nil || s.fresh || s.i >= len(b.lines) || s.trust != sure || s.number == 0 || s.fixed != nil {
+		return false
+	}
+	l := &b.lines[s.i]
+	if l.end-l.start > s.o.MaxLine {
+		return false
+	}
+	if s.events {
+		if !b.parsed || l.what != eventLine {
+			return false
+		}
+		rec.ev = b.events[l.at]
+		s.seen.Events++
+	} else {
+		if s.p.kind != JSONLines {
+			return false
+		}
+		raw := b.text[l.start:l.end]
+		rec.line.Number, rec.line.Offset = s.number+1, s.start+int64(l.start)
+		rec.line.Raw, rec.line.Text, rec.line.Prefix, rec.line.Open = raw, raw, nil, false
+	}
+	s.i++
+	s.number++
+	return true
+}
+
 // line delivers one line. l is what the worker made of it, nil if it has not seen the whole line.
 func (s *lineSource) line(rec *record, raw []byte, at int64, l *lineRef) error {
 	s.number++
@@ -33,7 +62,6 @@ func (s *lineSource) line(rec *record, raw []byte, at int64, l *lineRef) error {
 	}
 	rec.line = Line{Number: s.number, Offset: at, Raw: raw, Text: body}
 	if !s.events {
-		rec.ev = event.Event{}
 		if s.p.kind == PrefixedLines {
 			if n := prefixLen(trim(body)); n > 0 {
 				n += len(body) - len(bytes.TrimLeft(body, " \t"))

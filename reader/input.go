@@ -155,6 +155,9 @@ func (in *input) discard(n int64) (int64, error) {
 // Read implements io.Reader. It reads from the source at most once, so it waits no longer than the source does.
 func (in *input) Read(p []byte) (int, error) {
 	if in.r == len(in.buf) {
+		if in.err == nil && len(p) >= readSize && (in.seek != nil || in.mark < 0) {
+			return in.readPast(p)
+		}
 		if in.err == nil {
 			in.fill()
 		}
@@ -168,6 +171,24 @@ func (in *input) Read(p []byte) (int, error) {
 	n := copy(p, in.buf[in.r:])
 	in.r += n
 	return n, nil
+}
+
+// readPast reads into p without keeping a copy. All that was read before is consumed.
+func (in *input) readPast(p []byte) (int, error) {
+	n, err := in.src.Read(p)
+	in.base += int64(len(in.buf) + n)
+	in.buf, in.r = in.buf[:0], 0
+	if err == nil {
+		return n, nil
+	}
+	in.err = err
+	if n > 0 {
+		return n, nil
+	}
+	if err := in.failure(); err != nil {
+		return 0, err
+	}
+	return 0, io.EOF
 }
 
 // rewind moves to off, or as near behind it as can be had, and returns where it is.

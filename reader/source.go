@@ -151,6 +151,9 @@ func isLineEnd(c byte) bool { return c == '\n' || c == '\r' }
 
 // next implements source.
 func (s *lineSource) next(rec *record) error {
+	if s.quick(rec) {
+		return nil
+	}
 	if s.fixed != nil {
 		*rec = record{line: s.fixedAt, ev: s.fixed.ev}
 		s.fixed = nil
