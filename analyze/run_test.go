@@ -285,3 +285,29 @@ func TestSplitSteady(t *testing.T) {
 		t.Errorf("a trace without iterations: %v %v", splits, err)
 	}
 }
+
+func TestCompare(t *testing.T) {
+	a := run(t, "testdata/kineto/h100_bert_small.json.gz", Options{})
+	b := run(t, "testdata/kineto/h100_falconsai_vit.json.gz", Options{})
+	d := Compare(a, b)
+	equal(t, "total", d.Total.Delta, micros(b.Set.Total-a.Set.Total))
+	for name, rows := range map[string][]DiffRow{"ops": d.Ops, "kernels": d.Kernels, "categories": d.Categories} {
+		var sum int64
+		for i, r := range rows {
+			sum += r.b - r.a
+			if i > 0 && max(r.b-r.a, r.a-r.b) > max(rows[i-1].b-rows[i-1].a, rows[i-1].a-rows[i-1].b) {
+				t.Errorf("%s are not by delta", name)
+			}
+		}
+		equal(t, "sum of "+name, sum, b.Set.Total-a.Set.Total)
+	}
+	equal(t, "timeline", d.Timeline[1].a+d.Timeline[2].a+d.Timeline[3].a+d.Timeline[4].a, d.Timeline[0].a)
+	for _, r := range Compare(a, a).Ops {
+		if r.Delta != 0 || r.CountA != r.CountB {
+			t.Errorf("a trace differs from itself: %+v", r)
+		}
+	}
+	if _, err := report.Parse(d.Document().Render()); err != nil {
+		t.Error(err)
+	}
+}

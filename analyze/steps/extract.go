@@ -58,6 +58,9 @@ func Of(t *kineto.Trace, roots []Root) *Part {
 	p := &Part{correlations: map[int64]bool{}, spans: map[kineto.Thread]interval.Set{}}
 	for _, r := range roots {
 		th := t.Threads[r.Thread]
+		if r.Training {
+			th.TID = anyThread
+		}
 		p.spans[th] = append(p.spans[th], interval.Interval{Start: r.TS, End: r.TS + r.Dur})
 	}
 	for th, s := range p.spans {
@@ -72,7 +75,7 @@ func Of(t *kineto.Trace, roots []Root) *Part {
 		}
 		p.correlations[la.Correlation] = true
 		for n, r := range roots {
-			if r.Thread == la.Thread && r.TS <= la.TS && la.TS < r.TS+r.Dur {
+			if (r.Training || r.Thread == la.Thread) && r.TS <= la.TS && la.TS < r.TS+r.Dur {
 				owner[la.Correlation] = n
 				break
 			}
@@ -99,7 +102,14 @@ func Of(t *kineto.Trace, roots []Root) *Part {
 
 // inside reports whether [start, end] lies in one iteration's span on a thread.
 func (p *Part) inside(th kineto.Thread, start, end int64) bool {
-	for _, x := range p.spans[th] {
+	return covers(p.spans[th], start, end) || covers(p.spans[kineto.Thread{PID: th.PID, TID: anyThread}], start, end)
+}
+
+// anyThread stands for all threads of a process.
+const anyThread = "\x00*"
+
+func covers(spans interval.Set, start, end int64) bool {
+	for _, x := range spans {
 		if x.Start <= start && end <= x.End {
 			return true
 		}

@@ -30,6 +30,7 @@ type Root struct {
 	Generation int   // requests that are decoded
 	Batch      int   // tokens, as far as the name tells; else requests
 	Detailed   bool  // the name states the sums of lengths, too
+	Training   bool  // a ProfilerStep: all threads of its process work for it, as autograd's does
 }
 
 // Requests is the number of requests the iteration serves.
@@ -38,6 +39,7 @@ func (r Root) Requests() int { return r.Context + r.Generation }
 // tier is a family of names. The first tier that matches anything is the trace's.
 type tier struct {
 	detailed bool
+	training bool
 	forms    []form
 }
 
@@ -96,14 +98,14 @@ func atom(m []string) (context, generation, batch int) {
 }
 
 var tiers = []tier{
-	{true, []form{
+	{true, false, []form{
 		{regexp.MustCompile(`^execute_(\d+)_context_(\d+)\(sq\d+sk\d+sqsq\d+sqsk\d+\)_generation_(\d+)\(sq\d+sk\d+sqsq\d+sqsk\d+\)`), func(m []string) (int, int, int) {
 			return atoi(m[2]), atoi(m[3]), atoi(m[1])
 		}},
 		{regexp.MustCompile(`^(prefill|decode)\[([^\]]*sqsq=[^\]]*)\]`), atom},
 		{regexp.MustCompile(`^step\[(EXTEND|DECODE|MIXED)\s+([^\]]*sqsq=[^\]]*)\]`), sglang},
 	}},
-	{false, []form{
+	{false, false, []form{
 		{regexp.MustCompile(`^execute_context_(\d+)\((\d+)\)_generation_(\d+)\((\d+)\)`), func(m []string) (int, int, int) {
 			return atoi(m[1]), atoi(m[3]), atoi(m[2]) + atoi(m[4])
 		}},
@@ -111,7 +113,7 @@ var tiers = []tier{
 		{regexp.MustCompile(`^(prefill|decode)\[([^\]]*)\]`), atom},
 		{regexp.MustCompile(`^execute_diffusion_(\d+)_\d+x\d+`), func(m []string) (int, int, int) { return 0, atoi(m[1]), atoi(m[1]) }},
 	}},
-	{false, []form{
+	{false, true, []form{
 		{regexp.MustCompile(`^ProfilerStep#?\d+`), func([]string) (int, int, int) { return 0, 1, 1 }},
 	}},
 }
@@ -124,7 +126,7 @@ func Find(t *kineto.Trace) []Root {
 			name := t.String(n.Name)
 			for _, f := range tr.forms {
 				if m := f.re.FindStringSubmatch(name); m != nil {
-					r := Root{Name: name, TS: n.TS, Dur: n.Dur, Thread: n.Thread, Detailed: tr.detailed}
+					r := Root{Name: name, TS: n.TS, Dur: n.Dur, Thread: n.Thread, Detailed: tr.detailed, Training: tr.training}
 					r.Context, r.Generation, r.Batch = f.parse(m)
 					roots = append(roots, r)
 					break

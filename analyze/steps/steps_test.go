@@ -121,3 +121,22 @@ func TestNames(t *testing.T) {
 		t.Error("roots from nothing")
 	}
 }
+
+// TestTraining takes the launches of autograd's thread into the step.
+func TestTraining(t *testing.T) {
+	text := `{"traceEvents":[
+		{"ph":"X","cat":"user_annotation","name":"ProfilerStep#1","pid":1,"tid":1,"ts":0,"dur":100},
+		{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":10,"dur":1,"args":{"correlation":1}},
+		{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":2,"ts":20,"dur":1,"args":{"correlation":2}},
+		{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":9,"tid":2,"ts":20,"dur":1,"args":{"correlation":3}},
+		{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":2,"ts":120,"dur":1,"args":{"correlation":4}},
+		{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":30,"dur":5,"args":{"correlation":1}},
+		{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":40,"dur":5,"args":{"correlation":2}},
+		{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":50,"dur":5,"args":{"correlation":3}},
+		{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":150,"dur":5,"args":{"correlation":4}}]}`
+	tr := kineto.Load(chrometrace.NewScanner(strings.NewReader(text)), nil)
+	p := Of(tr, Find(tr))
+	if len(p.GPU) != 2 || p.Duration != 15_000 || p.Busy != 10_000 {
+		t.Errorf("%+v", p)
+	}
+}

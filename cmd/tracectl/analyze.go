@@ -15,6 +15,7 @@ import (
 	"github.com/tracehandler/tracehandler/analyze/category"
 	"github.com/tracehandler/tracehandler/analyze/roofline"
 	"github.com/tracehandler/tracehandler/analyze/source"
+	"github.com/tracehandler/tracehandler/analyze/steps"
 )
 
 type analyzeOptions struct {
@@ -30,6 +31,8 @@ type analyzeOptions struct {
 	idle      float64
 	compute   float64
 	top       int
+	window    string
+	steps     int
 }
 
 func newAnalyzeCommand() *cobra.Command {
@@ -56,9 +59,18 @@ Exit codes: 0 there is an analysis, if of damaged input only as far as that goes
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return runAnalyze(cmd, args[0], &o) },
 	}
+	cmd.AddCommand(newAnalyzeDiffCommand(), newAnalyzeSplitCommand())
+	o.add(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&o.out, "out", "o", "", "write the report's files into this `directory`")
 	f.BoolVar(&o.json, "json", false, "print one JSON object")
+	f.StringVar(&o.route, "route", "", "a `name` that older tools gave their analyses; all mean the same")
+	return cmd
+}
+
+// add defines the flags that say how to analyse.
+func (o *analyzeOptions) add(cmd *cobra.Command) {
+	f := cmd.Flags()
 	f.StringVar(&o.device, "device", "", "the GPU's `name`, where the trace does not tell or is wrong")
 	f.StringVar(&o.specs, "device-specs", "", "a JSON `file` with specifications of more devices")
 	f.StringVar(&o.framework, "framework", "", "the `name` of the framework, for the report and to prefer its sources")
@@ -68,8 +80,8 @@ Exit codes: 0 there is an analysis, if of damaged input only as far as that goes
 	f.Float64Var(&o.idle, "max-idle", analyze.DefaultIdle, "hold candidates back when the GPU idles for more than this `percent`; 0 never does")
 	f.Float64Var(&o.compute, "min-compute", analyze.DefaultMin, "hold candidates back when the GPU computes for less than this `percent`; 0 never does")
 	f.IntVar(&o.top, "top", analyze.DefaultTopK, "list at most this `number` of candidates")
-	f.StringVar(&o.route, "route", "", "a `name` that older tools gave their analyses; all mean the same")
-	return cmd
+	f.StringVar(&o.window, "window", "all", "the `part` to analyse: all, steady, mixed, decode_only, prefilldecode")
+	f.IntVar(&o.steps, "steps", steps.DefaultSteps, "iterations in a window at most; a `number`")
 }
 
 func runAnalyze(cmd *cobra.Command, path string, o *analyzeOptions) error {
@@ -159,6 +171,11 @@ func (o *analyzeOptions) options(cmd *cobra.Command) (analyze.Options, error) {
 	if opts.Idle < 0 || opts.Compute < 0 || opts.TopK < 0 {
 		return opts, &usageError{cmd, errors.New("--max-idle, --min-compute and --top are not negative")}
 	}
+	window, err := analyze.ParseWindow(o.window)
+	if err != nil {
+		return opts, &usageError{cmd, err}
+	}
+	opts.Window, opts.Steps = window, o.steps
 	opts.Device, opts.Framework, opts.Model, opts.Arch = o.device, o.framework, o.model, o.arch
 	if o.specs != "" {
 		text, err := os.ReadFile(o.specs)
