@@ -26,7 +26,8 @@
 //   - plain: what stands behind the last newline is cut, unless it is a whole JSON object. That gets its newline. Anything
 //     else, a number for example, could be the beginning of something longer.
 //   - gzip, zstd: the torn frame is replaced by a whole one that holds the whole lines that could be decoded, up to the
-//     first that is no JSON object. Without such a line it is cut.
+//     first that is no JSON object. Without such a line it is cut. The checksum of a torn frame went with its end: that
+//     the lines are whole JSON objects is all that vouches for them.
 //
 // Damage is everything else: bytes that are there and wrong. Recovery reports it with its offset and leaves it alone; readers
 // skip it. A damaged length in the very last frame cannot be told from a torn end, and is treated as one.
