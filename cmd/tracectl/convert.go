@@ -92,18 +92,17 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// beside returns the name of src with the suffix of its new format.
+// beside returns the name of src with the suffix of its new format in the place of the old one.
 func beside(src string, to format.Format) string {
-	base := src
-	for _, f := range format.All() {
-		if rest, ok := strings.CutSuffix(src, f.Suffix()); ok && filepath.Base(rest) != "" && len(rest) < len(base) {
-			base = rest
-		}
-	}
-	for _, suffix := range []string{".gz", ".zst", ".ndjson", ".bin"} {
+	dir, name := filepath.Split(src)
+	base := name
+	for _, suffix := range []string{".zst", ".gz", ".clp", ".ndjson", ".bin"} {
 		base = strings.TrimSuffix(base, suffix)
 	}
-	return base + to.Suffix()
+	if base == "" {
+		base = name
+	}
+	return dir + base + to.Suffix()
 }
 
 func convertOne(ctx context.Context, cmd *cobra.Command, src, dst string, to format.Format, o *convertOptions, t *troubles) error {
@@ -136,13 +135,17 @@ func convertOne(ctx context.Context, cmd *cobra.Command, src, dst string, to for
 	return err
 }
 
-// withHint adds what could be done about an error.
+// withHint adds what could be done about an error. Damage is told as it was found.
 func withHint(err error) error {
+	var damage *reader.DamageError
+	var torn *reader.TornError
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		return fmt.Errorf("%w; --overwrite replaces a file", err)
-	case reader.IsReport(err):
-		return fmt.Errorf("%w; --salvage converts what is intact", err)
+	case errors.As(err, &damage):
+		return fmt.Errorf("%w; --salvage converts what is intact", damage)
+	case errors.As(err, &torn):
+		return fmt.Errorf("%w; --salvage converts what is intact", torn)
 	}
 	return err
 }

@@ -70,7 +70,7 @@ func complain(errOut io.Writer, err error) {
 	fmt.Fprintf(errOut, "tracectl: %s\n", humane(err))
 }
 
-var packageNames = regexp.MustCompile(`(^|: )(?:reader|finalize|convert|sink|event|frame|format|corpus): `)
+var packageNames = regexp.MustCompile(`(^|: )(?:reader|finalize|convert|sink|event|frame|format|naming|parse|analyze|archive|ir|kql|vfs|corpus): `)
 
 func humane(err error) string {
 	return packageNames.ReplaceAllString(err.Error(), "$1")

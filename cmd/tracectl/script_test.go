@@ -43,15 +43,15 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"corpus":  writeCorpus,
-			"pack":    pack,
-			"cut":     cut,
-			"flip":    flip,
-			"append":  appendLine,
-			"start":   start,
-			"await":   await,
-			"stop":    stop,
-			"closing": closing,
+			"corpus":    writeCorpus,
+			"pack":      pack,
+			"cut":       cut,
+			"flip":      flip,
+			"append":    appendLine,
+			"start":     start,
+			"await":     await,
+			"interrupt": interrupt,
+			"closing":   closing,
 		},
 	})
 }
@@ -120,7 +120,7 @@ type background struct {
 	stderr bytes.Buffer
 }
 
-// start FILE ARGS... runs tracectl with its output into FILE until stop.
+// start FILE ARGS... runs tracectl with its output into FILE until interrupt.
 func start(ts *testscript.TestScript, neg bool, args []string) {
 	bg := ts.Value("background").(*background)
 	var err error
@@ -138,8 +138,8 @@ func start(ts *testscript.TestScript, neg bool, args []string) {
 	})
 }
 
-// stop interrupts what start has started, and checks that it ends well and without a word.
-func stop(ts *testscript.TestScript, neg bool, args []string) {
+// interrupt interrupts what start has started, and checks that it ends well and without a word.
+func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	bg := ts.Value("background").(*background)
 	cmd := bg.cmd
 	bg.cmd = nil
