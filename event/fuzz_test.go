@@ -51,8 +51,12 @@ func clean(s string) string {
 func (s *source) attrs(depth int) (in, want []slog.Attr) {
 	for range s.byte() % 8 {
 		key := s.string()
+		kind := s.byte() % 24
+		if depth == 0 && kind >= 22 {
+			continue
+		}
 		var v, w slog.Value
-		switch kind := s.byte() % 24; kind {
+		switch kind {
 		case 0, 1:
 			if kind == 0 {
 				in = append(in, slog.Attr{})
@@ -126,10 +130,10 @@ func (s *source) attrs(depth int) (in, want []slog.Attr) {
 			a, b := s.string(), s.string()
 			v, w = slog.AnyValue([]string{a, b}), slog.AnyValue([]any{clean(a), clean(b)})
 		case 22:
-			attrs, left := s.attrs(min(depth, 1))
+			attrs, left := s.attrs(depth - 1)
 			v, w = slog.AnyValue([]any{slog.GroupValue(attrs...), attrs}), slog.AnyValue([]any{New(left...), New(left...)})
 		case 23:
-			attrs, _ := s.attrs(min(depth, 1))
+			attrs, _ := s.attrs(depth - 1)
 			v, w = slog.AnyValue(New(attrs...)), group(literal(attrs))
 		}
 		in = append(in, slog.Attr{Key: key, Value: v})
