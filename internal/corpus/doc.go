@@ -10,5 +10,5 @@
 // binary, so that what was written can be compared with what is generated again. Streams of different workers are
 // independent: each counts its own events in the attribute "seq" and names itself in "worker".
 //
-// [WriteNDJSON] writes a corpus as text with the standard library's handler. It is the same on every machine.
+// [WriteNDJSON] writes a corpus as text with the standard library's handler. It depends on no clock, path or processor.
 package corpus
