@@ -99,6 +99,9 @@ type Candidate struct {
 	PriorityRank       int      `json:"priority_rank"`
 	Suggestion         string   `json:"suggestion"`
 	Actions            []string `json:"recommended_actions"`
+	ForwardOp          string   `json:"forward_op"`
+	ModulePath         string   `json:"module_path"`
+	PythonFrame        string   `json:"python_frame"`
 	TaskGroup          string   `json:"task_group"`
 	ReportPath         string   `json:"trace_report_path"`
 }
@@ -192,6 +195,7 @@ func (r *Result) candidate(i int) Candidate {
 		RecommendedBackend: []string{}, BenchmarkFiles: []string{}, InputDTypes: []string{}, InputStrides: row.Strides, ConcreteInputs: row.Concrete,
 		ShapeProvenance: row.Provenance, ShapeAmbiguous: row.Ambiguous, ShapeDispatchable: row.Provenance == "torch_trace" || row.Provenance == "capture_backfill",
 		Priority: round4(row.Priority), PriorityRank: row.Rank, Suggestion: Suggestion(row), Actions: []string{Suggestion(row)}, ReportPath: "analysis.md",
+		ForwardOp: row.Forward, ModulePath: row.Modules, PythonFrame: row.Frame,
 	}
 	if !c.Reusable && c.SkipReason == "" {
 		c.SkipReason = category.ReasonUnresolved

@@ -252,6 +252,9 @@ func (r *Result) details(d *report.Doc) {
 			{Text: "**Shapes:** " + dash(candidate.ShapeText(row.Dims, row.Types)) + " (" + row.Provenance + ")."},
 			{Text: fmt.Sprintf("**Roofline:** bound=%s, AI=%s, attainment=%s.", bound(row), intensity(row), efficiencyOf(row))},
 		}
+		if row.Modules != "" || row.Frame != "" || row.Forward != "" {
+			blocks = append(blocks, report.Block{Text: fmt.Sprintf("**Launched by:** module %s, frame %s, gradient of %s.", dash(row.Modules), dash(row.Frame), dash(row.Forward))})
+		}
 		for _, k := range row.Kernels {
 			blocks[1].Table.Rows = append(blocks[1].Table.Rows, []string{"`" + k.Name + "`", fmt.Sprint(k.Count), fmt.Sprintf("%.3f", float64(k.Time)/1e6)})
 		}

@@ -56,6 +56,7 @@ type Options struct {
 	Specs     []roofline.Spec
 	Framework string
 	Model     string
+	Stacks    bool          // read python stacks, in a second pass over the files
 	Window    Window        // the part of the trace to look at
 	Steps     int           // iterations in a window at most; 0 is steps.DefaultSteps
 	Sources   []source.Root // trees to look for definitions in

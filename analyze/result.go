@@ -8,6 +8,7 @@ import (
 	"github.com/tracehandler/tracehandler/analyze/kineto"
 	"github.com/tracehandler/tracehandler/analyze/link"
 	"github.com/tracehandler/tracehandler/analyze/roofline"
+	"github.com/tracehandler/tracehandler/analyze/stacks"
 	"github.com/tracehandler/tracehandler/analyze/steps"
 	"github.com/tracehandler/tracehandler/analyze/tables"
 	"github.com/tracehandler/tracehandler/analyze/timeline"
@@ -65,6 +66,7 @@ type Rank struct {
 	Window   *steps.Window   // the iterations looked at; nil is the whole trace
 	Roots    []steps.Root    // all iterations
 	Captured *capture.Merged // ops of replayed graphs, from capture sidecars; nil is none
+	Stacks   *stacks.Stacks  // nil if they were not read
 	part     []bool          // GPU events in the window; nil is all
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/tracehandler/tracehandler/analyze/link"
 	"github.com/tracehandler/tracehandler/analyze/roofline"
 	"github.com/tracehandler/tracehandler/analyze/source"
+	"github.com/tracehandler/tracehandler/analyze/stacks"
 	"github.com/tracehandler/tracehandler/analyze/steps"
 	"github.com/tracehandler/tracehandler/analyze/tables"
 	"github.com/tracehandler/tracehandler/analyze/timeline"
@@ -74,6 +75,11 @@ func (r *Result) load(f input.File, position int) error {
 		rank.Rank, rank.RankFrom = f.NameRank, "name"
 	}
 	r.choose(&rank)
+	if r.Options.Stacks {
+		if rank.Stacks, err = stacks.Read(f.Path, t, rank.Links); err != nil {
+			return fmt.Errorf("analyze: %w", err)
+		}
+	}
 	rank.All = timeline.New(t, timeline.Options{Keep: rank.keep, MicroGap: r.Options.MicroGap})
 	rank.Linked = timeline.New(t, timeline.Options{MicroGap: r.Options.MicroGap, Keep: func(i int) bool {
 		return rank.keep(i) && rank.Links.Launch[i] >= 0
@@ -146,7 +152,7 @@ func (r *Result) analyze(ctx context.Context) error {
 	for i := range r.Ranks {
 		k := &r.Ranks[i]
 		k.Captured = capture.Merge(k.Trace, k.Links, graphs)
-		sources = append(sources, candidate.Source{Trace: k.Trace, Links: k.Links, Keep: k.keep, Captured: k.Captured})
+		sources = append(sources, candidate.Source{Trace: k.Trace, Links: k.Links, Keep: k.keep, Captured: k.Captured, Stacks: k.Stacks})
 	}
 	r.Set = candidate.Build(sources, candidate.Options{Spec: r.Spec, Sources: finder})
 	first := &r.Ranks[0]
@@ -246,12 +252,15 @@ func (r *Result) device() {
 // level decides how much the traces told.
 func (r *Result) level() {
 	s := &r.Set
-	ops, stacks := 0, false
+	ops, recorded, frames := 0, false, 0
 	for i := range r.Ranks {
 		t := r.Ranks[i].Trace
 		ops += len(t.Ops)
 		for _, c := range t.Counts {
-			stacks = stacks || c.Category == "python_function"
+			recorded = recorded || c.Category == "python_function"
+		}
+		if st := r.Ranks[i].Stacks; st != nil {
+			frames += st.Frames
 		}
 	}
 	switch {
@@ -274,11 +283,13 @@ func (r *Result) level() {
 	case s.WithOp == 0 || float64(s.WithShape) < (1-shapelessness)*float64(s.WithOp):
 		r.Level = LevelNoShapes
 		r.Missing = append(r.Missing, "argument shapes (record_shapes=True)")
+	case frames > 0:
+		r.Level = LevelFull
 	default:
 		r.Level = LevelNoStack
 	}
-	if r.Level == LevelNoStack || r.Level == LevelNoShapes {
-		if stacks {
+	if r.Level == LevelNoStack || r.Level == LevelNoShapes && frames == 0 {
+		if recorded && !r.Options.Stacks {
 			r.Missing = append(r.Missing, "python stacks are in the trace and were not read")
 		} else {
 			r.Missing = append(r.Missing, "python stacks (with_stack=True)")

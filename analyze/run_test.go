@@ -311,3 +311,17 @@ func TestCompare(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestStacks(t *testing.T) {
+	r := run(t, "testdata/kineto/h100_bert_small.json.gz", Options{Stacks: true})
+	equal(t, "level", r.Level, LevelFull)
+	with := 0
+	for _, c := range r.Candidates().HotKernels {
+		if c.ModulePath != "" && c.PythonFrame != "" {
+			with++
+		}
+	}
+	if with*10 < 8*len(r.Set.Rows) {
+		t.Errorf("%d of %d rows have a module and a frame", with, len(r.Set.Rows))
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/tracehandler/tracehandler/analyze/kineto"
 	"github.com/tracehandler/tracehandler/analyze/link"
 	"github.com/tracehandler/tracehandler/analyze/roofline"
+	"github.com/tracehandler/tracehandler/analyze/stacks"
 )
 
 // Source is one linked trace. Several are summed up, as the ranks of one job.
@@ -20,6 +21,8 @@ type Source struct {
 	Keep  func(i int) bool // which GPU events count; nil is all
 	// Captured gives the kernels of replayed graphs their ops; nil is none.
 	Captured *capture.Merged
+	// Stacks gives rows their modules and frames; nil is none.
+	Stacks *stacks.Stacks
 }
 
 // Options of Build.
@@ -64,8 +67,11 @@ type Row struct {
 	Rewritable  bool
 	SkipReason  string
 	Source      Location
-	Graph       bool // it ran in a replayed graph
-	Captured    bool // its op is that of the graph\'s capture
+	Graph       bool   // it ran in a replayed graph
+	Captured    bool   // its op is that of the graph\'s capture
+	Forward     string // the op whose gradient it computes, or ""
+	Modules     string // the nn.Module path that spent most of the time, if stacks were read
+	Frame       string // the python frame that launched most of it, if stacks were read
 }
 
 // Kernel is one device function of a row.
@@ -117,10 +123,12 @@ func Build(sources []Source, o Options) Set {
 	var set Set
 	index := map[key]int{}
 	kernels := []map[string]*Kernel{}
+	places := []map[string]int64{} // time by module path and by frame: two maps a row
 	for _, src := range sources {
 		owner := owners(src.Trace, src.Links)
 		capturedOwner := map[*capture.Graph]func(int32) int32{}
 		calls := map[instance]bool{}
+		forward := link.Forward(src.Trace)
 		byID := map[rowID]int{}
 		for i := range src.Trace.GPU {
 			t, l := src.Trace, src.Links
@@ -157,12 +165,21 @@ func Build(sources []Source, o Options) Set {
 					r = len(set.Rows)
 					index[k] = r
 					set.Rows = append(set.Rows, newRow(t, l, from, i, op))
+					if op >= 0 && from == t {
+						set.Rows[r].Forward = forwardName(t, l, forward, op)
+					}
 					kernels = append(kernels, map[string]*Kernel{})
+					places = append(places, map[string]int64{}, map[string]int64{})
 				}
 				byID[id] = r
 			}
 			row := &set.Rows[r]
 			row.Time += g.Dur
+			if la := l.Launch[i]; src.Stacks != nil && la >= 0 {
+				n := src.Stacks.Node(la)
+				places[2*r][src.Stacks.Modules(n)] += g.Dur
+				places[2*r+1][src.Stacks.Frame(n)] += g.Dur
+			}
 			name := t.String(g.Name)
 			kr := kernels[r][name]
 			if kr == nil {
@@ -197,6 +214,7 @@ func Build(sources []Source, o Options) Set {
 		for _, k := range kernels[i] {
 			set.Rows[i].Kernels = append(set.Rows[i].Kernels, *k)
 		}
+		set.Rows[i].Modules, set.Rows[i].Frame = most(places[2*i]), most(places[2*i+1])
 		finish(&set.Rows[i], set.Total, o)
 	}
 	slices.SortFunc(set.Rows, func(a, b Row) int {
@@ -220,6 +238,27 @@ type instance struct {
 	row    int
 	op     int32
 	replay int32
+}
+
+// forwardName is the forward op of the backward op around op.
+func forwardName(t *kineto.Trace, l *link.Links, forward []int32, op int32) string {
+	for depth := 0; op >= 0 && depth < 1000; op, depth = l.Parent[op], depth+1 {
+		if f := forward[op]; f >= 0 {
+			return t.String(t.Ops[f].Name)
+		}
+	}
+	return ""
+}
+
+// most is the key with the most time; of equal ones the first by name.
+func most(times map[string]int64) string {
+	best := ""
+	for k, n := range times {
+		if b, ok := times[best]; best == "" && !ok || n > b || n == b && k < best {
+			best = k
+		}
+	}
+	return best
 }
 
 type rowID struct {

@@ -33,6 +33,7 @@ type analyzeOptions struct {
 	top       int
 	window    string
 	steps     int
+	stacks    bool
 }
 
 func newAnalyzeCommand() *cobra.Command {
@@ -81,6 +82,7 @@ func (o *analyzeOptions) add(cmd *cobra.Command) {
 	f.Float64Var(&o.compute, "min-compute", analyze.DefaultMin, "hold candidates back when the GPU computes for less than this `percent`; 0 never does")
 	f.IntVar(&o.top, "top", analyze.DefaultTopK, "list at most this `number` of candidates")
 	f.StringVar(&o.window, "window", "all", "the `part` to analyse: all, steady, mixed, decode_only, prefilldecode")
+	f.BoolVar(&o.stacks, "stacks", false, "read python stacks: the module and the line that launched a kernel (a second pass over the file)")
 	f.IntVar(&o.steps, "steps", steps.DefaultSteps, "iterations in a window at most; a `number`")
 }
 
@@ -175,7 +177,7 @@ func (o *analyzeOptions) options(cmd *cobra.Command) (analyze.Options, error) {
 	if err != nil {
 		return opts, &usageError{cmd, err}
 	}
-	opts.Window, opts.Steps = window, o.steps
+	opts.Window, opts.Steps, opts.Stacks = window, o.steps, o.stacks
 	opts.Device, opts.Framework, opts.Model, opts.Arch = o.device, o.framework, o.model, o.arch
 	if o.specs != "" {
 		text, err := os.ReadFile(o.specs)
