@@ -11,6 +11,7 @@ import (
 	"github.com/tracehandler/tracehandler/clp/ir"
 	"github.com/tracehandler/tracehandler/format"
 	"github.com/tracehandler/tracehandler/internal/frame"
+	"github.com/tracehandler/tracehandler/internal/vfs"
 )
 
 // A trace of the format clp-ir is one CLP IR stream in zstd frames, each of whole events, and at its end a frame that
@@ -26,17 +27,43 @@ func streamText(r io.ReaderAt, size int64) (*zstd.Decoder, error) {
 	return z, nil
 }
 
-// isStream reports whether r, which begins with a zstd frame, holds a CLP IR stream.
-func isStream(r io.ReaderAt, size int64) bool {
+// endMarkSize is the most that the frame of an end mark and its entry in the seek table take.
+const endMarkSize = 32
+
+// framesOf returns the format of the frames that files of a format consist of.
+func framesOf(f format.Format) format.Format {
+	if f == format.CLPIR {
+		return format.Zstd
+	}
+	return f
+}
+
+// contentOf returns the format of a file that begins with a zstd frame: its text decides.
+func contentOf(r io.ReaderAt, size int64) format.Format {
+	if head := firstText(r, size); len(head) == 4 {
+		if m := format.Detect(head); m == format.IRMagic4 || m == format.IRMagic8 {
+			return format.CLPIR
+		}
+	}
+	return format.Zstd
+}
+
+// readable reports whether there is any text in the zstd frames of f.
+func readable(f vfs.File) bool {
+	info, err := f.Stat()
+	return err == nil && len(firstText(f, info.Size())) > 0
+}
+
+// firstText returns the first four bytes of text, fewer if there are no more.
+func firstText(r io.ReaderAt, size int64) []byte {
 	z, err := streamText(r, size)
 	if err != nil {
-		return false
+		return nil
 	}
 	defer z.Close()
 	head := make([]byte, 4)
-	_, err = io.ReadFull(z, head)
-	m := format.Detect(head)
-	return err == nil && (m == format.IRMagic4 || m == format.IRMagic8)
+	n, _ := io.ReadFull(z, head) // a torn or damaged frame is the scan's business
+	return head[:n]
 }
 
 // streamState is what reading a stream tells.
@@ -79,7 +106,8 @@ func (s *scan) countStream() error {
 		return err
 	}
 	defer z.Close()
-	st, err := readStream(z)
+	text := &counting{r: z}
+	st, err := readStream(text)
 	if s.r.err != nil {
 		return s.r.err
 	}
@@ -89,13 +117,24 @@ func (s *scan) countStream() error {
 	s.rep.Events = st.events
 	if st.damage != nil {
 		s.rep.damaged(s.end, 0, st.damage)
+		s.odd = true
 		return nil
 	}
-	if st.ended && s.last.ContentSize == 1 {
+	if st.ended && s.last.ContentSize == 1 && s.last.End() == s.end {
 		s.end = s.last.Offset
 		s.index = true
 		s.rep.Frames--
 		s.table.drop()
+		return nil
+	}
+	s.odd = st.ended || text.n != st.boundary
+	return nil
+}
+
+// continuable returns an error if events cannot be appended: the frames were cut by somebody else.
+func (s *scan) continuable(name string) error {
+	if s.odd {
+		return fmt.Errorf("finalize: %s: its frames do not end with whole events: convert it to continue it", name)
 	}
 	return nil
 }
@@ -170,6 +209,19 @@ func (s *scan) wholeEvents() (text []byte, events int64, err error) {
 		return nil, 0, nil
 	}
 	return torn.Bytes()[:st.boundary-before.n], st.events - s.rep.Events, nil
+}
+
+// salvageTo writes what is whole in the text of the torn frame to w.
+func (s *scan) salvageTo(w *salvager) error {
+	if s.rep.Format != format.CLPIR {
+		s.decodeTorn(w)
+		return nil
+	}
+	text, events, err := s.wholeEvents()
+	if err == nil && events > 0 {
+		w.block, w.events = text, events
+	}
+	return err
 }
 
 // counting counts what was read.

@@ -75,6 +75,9 @@ func (p *Partial) check() error {
 
 // appendTable writes the seek table without counting it as content: size stays the end of the last frame.
 func (p *Partial) appendTable() error {
+	if p.report.Format == format.CLPIR {
+		return p.appendEnd()
+	}
 	if p.report.Format != format.Zstd {
 		return nil
 	}

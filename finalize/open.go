@@ -61,7 +61,7 @@ func OpenPartial(path string, o OpenOptions) (*Partial, error) {
 	}
 	p := &Partial{fs: o.FS, f: f, path: path, dirs: dirs, replace: o.Mode == Truncate}
 	p.report = Report{Path: c.partial, Partial: c.partial, Format: o.Format}
-	if o.Format == format.Zstd {
+	if o.Format == format.Zstd || o.Format == format.CLPIR {
 		p.table = &table{off: o.NoTable}
 	}
 	if c.created {

@@ -41,7 +41,12 @@ func (p *Partial) Name() string { return p.path + naming.PartialSuffix }
 func (p *Partial) Size() int64 { return p.size }
 
 // CompleteSize returns the size in bytes that the trace would have if n more bytes, one frame, were appended.
-func (p *Partial) CompleteSize(n int64) int64 { return p.size + n + p.table.size(1) }
+func (p *Partial) CompleteSize(n int64) int64 {
+	if p.report.Format == format.CLPIR {
+		n += endMarkSize
+	}
+	return p.size + n + p.table.size(1)
+}
 
 // Report returns what was found in the file when it was opened, together with what was appended since. Events and Text
 // of an existing file are counted only as far as opening it had to read them.

@@ -62,7 +62,7 @@ func (j *journal) trailer(crc uint32) []byte {
 func (p *Partial) salvage(s *scan) (*journal, error) {
 	w := &salvager{limit: frame.BlockSize(p.report.Format)}
 	w.open = func() (err error) {
-		if w.enc, err = frame.NewEncoder(p.report.Format, 0); err == nil {
+		if w.enc, err = frame.NewEncoder(framesOf(p.report.Format), 0); err == nil {
 			w.f, err = p.fs.OpenFile(p.journal(), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 		}
 		return err
@@ -84,7 +84,9 @@ func (p *Partial) salvage(s *scan) (*journal, error) {
 }
 
 func (p *Partial) writeJournal(s *scan, w *salvager) (*journal, error) {
-	s.decodeTorn(w)
+	if err := s.salvageTo(w); err != nil {
+		return nil, err
+	}
 	if s.r.err != nil {
 		return nil, s.r.err
 	}
@@ -106,7 +108,7 @@ func (p *Partial) writeJournal(s *scan, w *salvager) (*journal, error) {
 func (s *scan) decodeTorn(w io.Writer) {
 	// That decoding fails at the end is what torn means. A failure to read is in s.r.err, one to write in w.
 	switch s.rep.Format {
-	case format.Zstd:
+	case format.Zstd, format.CLPIR:
 		_ = s.decodeZstd(w, s.end, s.r.size-s.end)
 	case format.Gzip:
 		_, _ = s.gz.member(s.r, s.end, s.r.size, w)

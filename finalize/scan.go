@@ -27,6 +27,7 @@ type scan struct {
 	end   int64      // the file may be cut here: what follows is torn, or the seek table
 	torn  error      // why, nil if nothing torn follows
 	index bool       // the seek table follows
+	odd   bool       // of a stream: its frames do not end with whole events
 	last  frame.Info // the last whole frame with text
 
 	zr  *zstd.Decoder
@@ -41,7 +42,7 @@ func (s *scan) run(from int64) error {
 	switch s.rep.Format {
 	case format.Gzip:
 		err = s.frames(from, s.nextGzip, frame.FindGzip)
-	case format.Zstd:
+	case format.Zstd, format.CLPIR:
 		err = s.frames(from, s.nextZstd, frame.FindZstd)
 	default:
 		err = s.plain(from)
@@ -56,6 +57,9 @@ func (s *scan) run(from int64) error {
 	s.rep.TornBytes = 0
 	if s.torn != nil {
 		s.rep.TornBytes = s.r.size - s.end
+	}
+	if err == nil && s.rep.Format == format.CLPIR {
+		err = s.countStream()
 	}
 	return err
 }

@@ -18,6 +18,9 @@ func (p *Partial) resume() error {
 		return err
 	}
 	defer s.close()
+	if p.report.Format == format.CLPIR {
+		return s.continuable(p.Name())
+	}
 	if p.report.Format == format.Plain || s.last.Size == 0 {
 		return nil
 	}
@@ -182,7 +185,7 @@ func (p *Partial) learn() error {
 		return err
 	}
 	p.report.Format = f
-	if f == format.Zstd {
+	if f == format.Zstd || f == format.CLPIR {
 		p.table = &table{}
 	}
 	return nil

@@ -66,7 +66,9 @@ func survey(f vfs.File, rep *Report) error {
 		return err
 	}
 	w := &salvager{}
-	s.decodeTorn(w)
+	if err := s.salvageTo(w); err != nil {
+		return err
+	}
 	rep.SalvagedEvents = w.events
 	if s.r.err != nil {
 		return fmt.Errorf("finalize: read %s: %w", rep.Path, s.r.err)

@@ -23,11 +23,11 @@ const (
 
 // Options configure a sink. The zero value writes plain NDJSON, never rotates, and continues a file that exists.
 type Options struct {
-	// Format is the format of the trace: Plain, Gzip or Zstd.
+	// Format is the format of the trace: Plain, Gzip, Zstd or CLPIR.
 	Format format.Format
 
-	// Level is the effort of compression. Zero is the format's default, which for zstd is the fastest. gzip takes 1 to 9,
-	// zstd 1 (fastest) to 4 (smallest).
+	// Level is the effort of compression. Zero is the format's default, which for zstd and clp-ir is the fastest. gzip takes
+	// 1 to 9, zstd and clp-ir 1 (fastest) to 4 (smallest).
 	Level int
 
 	// BlockSize is the number of bytes of text that are compressed into one frame and written at once. Zero is the
@@ -99,7 +99,7 @@ func (e *OptionError) Error() string { return fmt.Sprintf("sink: option %s: %s",
 // resolve fills in the defaults and makes the encoder.
 func (o Options) resolve() (Options, frame.Encoder, error) {
 	switch o.Format {
-	case format.Plain, format.Gzip, format.Zstd:
+	case format.Plain, format.Gzip, format.Zstd, format.CLPIR:
 	default:
 		return o, nil, &OptionError{"Format", fmt.Sprintf("%v cannot be written by this sink", o.Format)}
 	}
@@ -119,7 +119,7 @@ func (o Options) resolve() (Options, frame.Encoder, error) {
 	if r := o.Rotation; r.MaxSize < 0 || r.MaxAge < 0 || r.Keep < 0 || r.KeepFor < 0 || r.KeepBytes < 0 {
 		return o, nil, &OptionError{"Rotation", "negative limit"}
 	}
-	enc, err := frame.NewEncoder(o.Format, o.Level)
+	enc, err := frame.NewEncoder(framesOf(o.Format), o.Level)
 	if err != nil {
 		return o, nil, &OptionError{"Level", err.Error()}
 	}

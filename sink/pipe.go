@@ -63,9 +63,11 @@ type pipe struct {
 
 	// Of the helper only.
 	enc     frame.Encoder
-	buf     []byte // of enc
-	frames  int    // in buf
-	encoded bool   // buf holds the first block of the queue
+	buf     []byte     // of enc
+	frames  int        // in buf
+	encoded bool       // buf holds the first block of the queue
+	ir      *irEncoder // of a stream, else nil
+	text    int64      // bytes of the stream in buf
 	aging   alarm
 }
 
@@ -81,6 +83,9 @@ func newPipe(o Options, name string, enc frame.Encoder, t target, l *ledger) *pi
 	p := &pipe{o: o, name: name, enc: enc, target: t, ledger: l,
 		queue: make([]*block, 0, blocks), free: make([]*block, 0, blocks),
 		wake: make(chan struct{}, 1), moved: make(chan struct{}, 1), ended: make(chan struct{})}
+	if o.Format == format.CLPIR {
+		p.ir = &irEncoder{frames: enc, single: o.PerRecord}
+	}
 	for range blocks {
 		p.free = append(p.free, newBlock(o.BlockSize))
 	}
@@ -157,7 +162,7 @@ func (p *pipe) do(op func() error) error {
 // close has the helper finish the target and end.
 func (p *pipe) close() error {
 	wait := max(0, p.o.CloseWait)
-	r := &request{op: p.target.close, last: true, deadline: p.o.Clock.Now().Add(wait)}
+	r := &request{op: p.finishTarget, last: true, deadline: p.o.Clock.Now().Add(wait)}
 	return p.ask(r, p.o.Patience+wait)
 }
 
@@ -257,6 +262,9 @@ func (p *pipe) process(b *block) *request {
 }
 
 func (p *pipe) attempt(b *block) error {
+	if p.ir != nil {
+		return p.attemptStream(b)
+	}
 	if !p.encoded {
 		if err := p.encode(b); err != nil {
 			return err

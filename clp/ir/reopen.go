@@ -178,3 +178,28 @@ func replaceFrame(f File, out *output, z *zstd.Decoder, at, size, n int64) (cut 
 	}
 	return at + int64(len(frames)), nil
 }
+
+// Resume reads a stream, raw or in zstd, to where it ends or was left, and returns the encoder of the events that follow.
+// It is for programs that keep the bytes of the stream themselves; what stands behind the last whole unit (an end mark, a
+// torn event) they must have cut off. A torn event is an *IncompleteError; the encoder is returned with it.
+func Resume(src io.Reader, l Limits) (*Encoder, error) {
+	r, err := NewReader(src, &ReaderOptions{Limits: l})
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	if r.IsText() {
+		return nil, ErrKind
+	}
+	for err == nil {
+		_, err = r.Next()
+	}
+	var incomplete *IncompleteError
+	switch {
+	case err == io.EOF, errors.As(err, &incomplete) && incomplete.Unit == incomplete.Offset:
+		err = nil
+	case incomplete == nil:
+		return nil, err
+	}
+	return newEncoder(r.width, l, r.auto, r.user), err
+}

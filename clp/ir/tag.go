@@ -51,6 +51,9 @@ const (
 	tagID32 = 0x67
 )
 
+// EndMark is the byte that ends a stream.
+const EndMark = tagEnd
+
 // Magic numbers.
 const (
 	magicFour  = "\xFD\x2F\xB5\x29"

@@ -1,6 +1,7 @@
 package slogkv
 
 import (
+	"encoding/binary"
 	"log/slog"
 	"slices"
 	"time"
@@ -10,7 +11,8 @@ import (
 )
 
 // Encoder is the event.Encoder of key-value events. What it appends to a buffer is one packed event, which Writer.Append
-// takes. It is immutable and safe for concurrent use.
+// takes; it starts with its size, so that packed events can be kept one behind the other (see First). It is immutable and
+// safe for concurrent use.
 type Encoder struct {
 	replace func(groups []string, a slog.Attr) slog.Attr
 	sources *sources // nil without AddSource
@@ -78,12 +80,14 @@ func (e *Encoder) AppendRecord(b *event.Buffer, r slog.Record, extra []slog.Attr
 	l.free()
 }
 
-// finish appends the event. What a layout does to its builder is in order, so that there is no error.
+// finish appends the event behind its size. What a layout does to its builder is in order, so that there is no error.
 func (l *layout) finish(dst []byte) []byte {
-	dst, err := l.b.AppendTo(dst)
+	start := len(dst)
+	dst, err := l.b.AppendTo(append(dst, 0, 0, 0, 0))
 	if err != nil {
 		panic("slogkv: " + err.Error())
 	}
+	binary.LittleEndian.PutUint32(dst[start:], uint32(len(dst)-start-4))
 	return dst
 }
 

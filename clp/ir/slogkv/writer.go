@@ -1,6 +1,7 @@
 package slogkv
 
 import (
+	"encoding/binary"
 	"errors"
 	"log/slog"
 	"time"
@@ -42,10 +43,20 @@ func (w *Writer) AppendPreamble(dst []byte) ([]byte, error) {
 	return w.enc.AppendKeys(dst, &l.b)
 }
 
+// First returns the first of packed events that stand one behind the other, and the others.
+func First(events []byte) (first, rest []byte) {
+	n := 4 + int(binary.LittleEndian.Uint32(events))
+	return events[:n:n], events[n:]
+}
+
 // Append appends a packed event to a stream, behind the keys that it uses first. An event that a stream cannot hold as it
 // is gets @exact.json. The error is an *ir.LimitError if the event is too large, or ir.ErrBuilder if packed is no event;
 // dst is as it was then.
 func (w *Writer) Append(dst, packed []byte) ([]byte, error) {
+	if len(packed) < 4 || len(packed)-4 != int(binary.LittleEndian.Uint32(packed)) {
+		return dst, ir.ErrBuilder
+	}
+	packed = packed[4:]
 	out, err := w.enc.AppendPacked(dst, packed)
 	if err == nil {
 		return out, nil
