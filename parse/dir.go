@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
-
-	"github.com/tracehandler/tracehandler/reader"
 )
 
 // Dir parses the raw traces of a folder, or one raw trace, and writes the result to the folder out.
@@ -121,42 +119,4 @@ func parseBucket(ctx context.Context, set *settings, b Bucket, dir string, rep *
 		rep.Files[i].Path = filepath.ToSlash(filepath.Join(rankFolder(b.Rank), rep.Files[i].Path))
 	}
 	return err
-}
-
-// readFile takes every record of one file. What cannot be read is reported and passed over.
-func (r *ranker) readFile(ctx context.Context, path string) error {
-	f, err := reader.Open(path, &reader.Options{Parallel: 1})
-	if err != nil {
-		return fmt.Errorf("parse: %w", err)
-	}
-	defer f.Close()
-	r.report.Read = append(r.report.Read, path)
-	stored := int64(0)
-	n := 0
-	for line, err := range f.Lines() {
-		if err != nil {
-			if !reader.IsReport(err) {
-				return fmt.Errorf("parse: %w", err)
-			}
-			r.report.problem(Problem{Path: path, Msg: err.Error()})
-			continue
-		}
-		if len(line.Text) > 0 {
-			r.report.Lines++
-			r.report.Text += int64(len(line.Text))
-		}
-		if err := r.record(path, line.Number, line.Text); err != nil {
-			return err
-		}
-		if n++; n&63 == 0 {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			now := f.Stats().Stored
-			r.notify(now - stored)
-			stored = now
-		}
-	}
-	r.notify(f.Stats().Stored - stored)
-	return nil
 }

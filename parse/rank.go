@@ -26,6 +26,7 @@ type ranker struct {
 	doc     js.Doc
 	short   js.Doc // a launch whose long strings were replaced
 	shorted []byte
+	bare    []byte // a record without what log/slog added
 	hasher  groupHasher
 	ids     identifier
 	compile compiler
@@ -58,7 +59,17 @@ func newRanker(o *settings, b Bucket, s *spill, rep *RankReport) *ranker {
 // read takes every record of every file of the bucket.
 func (r *ranker) read(ctx context.Context) error {
 	for _, in := range r.bucket.Files {
-		if err := r.readFile(ctx, in.Path); err != nil {
+		r.report.Read = append(r.report.Read, in.Path)
+		n := 0
+		err := readLines(in.Path, r.report, r.notify, func(number int64, text []byte) error {
+			if n++; n&63 == 0 {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+			}
+			return r.record(in.Path, number, text)
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -78,6 +89,14 @@ func (r *ranker) record(path string, number int64, text []byte) error {
 	if root.Kind() != js.Object {
 		r.report.bad(path, number, "a JSON value that is no object")
 		return nil
+	}
+	if fromSlog(root) {
+		r.bare = appendWithoutBuiltins(r.bare[:0], root)
+		if err := r.doc.Parse(r.bare); err != nil {
+			r.report.bad(path, number, err.Error())
+			return nil
+		}
+		root = r.doc.Root()
 	}
 	switch kind := root.Get("event_type"); {
 	case kind.Is("launch"):
