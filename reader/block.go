@@ -10,6 +10,7 @@ import (
 const (
 	maxHeld     = 8 << 20   // bytes of text of one frame that are held back until the frame has proved to be whole
 	blockTarget = 256 << 10 // bytes of text in one block, about: a block stays in a core's cache
+	maxFrames   = 4096      // frames in one block: a hostile file may have millions without any text
 )
 
 // block is a stretch of a file on its way from the fetcher, which reads, over a worker, which decodes and checks, to the

@@ -145,8 +145,8 @@ func isBinary(head []byte) bool {
 	return validPrefix(head) < len(head)-3 // a character may be cut at the end
 }
 
-// firstBlocks returns blocks from f up to the first that has text, or to the end. There is always one, which may be
-// empty; all are decoded.
+// firstBlocks returns blocks from f up to the first that has text, or to the end, but no more than a few. There is always
+// one; all are decoded. A single one without text and gap is the end.
 func firstBlocks(f fetcher) ([]*block, error) {
 	var blocks []*block
 	for {
@@ -164,7 +164,7 @@ func firstBlocks(f fetcher) ([]*block, error) {
 			b.fail = nil
 		}
 		blocks = append(blocks, b)
-		if len(b.text) > 0 || err == io.EOF {
+		if len(b.text) > 0 || err == io.EOF || len(blocks) == 16 {
 			return blocks, nil
 		}
 	}

@@ -49,7 +49,7 @@ func (g *gzipFetcher) fetch(b *block) error {
 	case g.open:
 		return g.more(b)
 	}
-	for len(b.text) < blockTarget {
+	for len(b.text) < blockTarget && len(b.frames) < maxFrames {
 		if len(b.frames) > 0 && g.in.seek == nil {
 			return nil // the rest of the next member may be long in coming
 		}

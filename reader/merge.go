@@ -17,7 +17,8 @@ import (
 // Reports come as from [Reader.Events], each naming its file, as soon as they are met. A reader that fails, or whose
 // policy is Stop, ends alone; the others go on. The caller closes the readers.
 //
-// An event is valid until the next step of the iteration.
+// An event is valid until the next step of the iteration. A merge that is broken off is over: it has taken one event more
+// from each reader than it delivered.
 func Merge(readers ...*Reader) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		m := merger{yield: yield}

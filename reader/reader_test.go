@@ -147,6 +147,28 @@ func TestSkippable(t *testing.T) {
 	}
 }
 
+// TestNoText reads a hundred thousand frames without any text: memory does not grow with them.
+func TestNoText(t *testing.T) {
+	_, text := testEvents(3)
+	empty := append([]byte{0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 1, 0, 0}, skippable(0)...)
+	for name, c := range map[string][2][]byte{
+		"zstd": {empty, zstdFrame(t, text)}, "gzip": {gzipMember(t, nil), gzipMember(t, text)},
+	} {
+		data := append(bytes.Repeat(c[0], 100_000), c[1]...)
+		for _, w := range ways[1:3] {
+			before := allocated()
+			o := w.o
+			g := read(t, w.src(data), &o)
+			if len(g.events) != 3 || len(g.errs) > 0 || g.r.Stats().Frames != 100_001 {
+				t.Fatalf("%s, %s: %d events, %+v, %v", name, w.name, len(g.events), g.r.Stats(), g.errs)
+			}
+			if grown := allocated() - before; grown > 64<<20 {
+				t.Errorf("%s, %s: %d bytes allocated", name, w.name, grown)
+			}
+		}
+	}
+}
+
 // TestUnaligned has frames that begin inside lines: after damage, the rest of a line is no line.
 func TestUnaligned(t *testing.T) {
 	events, text := testEvents(40)

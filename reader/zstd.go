@@ -57,7 +57,7 @@ func (z *zstdFetcher) fetch(b *block) error {
 		return z.resync(b, f)
 	}
 	content := 0
-	for content < blockTarget {
+	for content < blockTarget && len(b.stored) < 4*blockTarget && len(b.frames) < maxFrames {
 		more := len(b.frames) > 0
 		if more && z.in.seek == nil {
 			return nil // the rest of the next frame may be long in coming
