@@ -99,7 +99,7 @@ func readStream(text io.Reader) (st streamState, err error) {
 }
 
 // countStream fills in what a scan of frames cannot know of a stream: its events, whether its frames hold whole ones, and
-// whether the last frame is the end mark. Then s.end is set before that frame, and s.index says that something follows.
+// whether the last frame is the end mark. Then s.end is set before that frame.
 func (s *scan) countStream() error {
 	z, err := streamText(s.r, s.end)
 	if err != nil {
@@ -122,7 +122,6 @@ func (s *scan) countStream() error {
 	}
 	if st.ended && s.last.ContentSize == 1 && s.last.End() == s.end {
 		s.end = s.last.Offset
-		s.index = true
 		s.rep.Frames--
 		s.table.drop()
 		return nil

@@ -24,11 +24,10 @@ type scan struct {
 	lines lineCounter // of the whole frames
 	table *table      // of the whole frames, nil if not wanted
 
-	end   int64      // the file may be cut here: what follows is torn, or the seek table
-	torn  error      // why, nil if nothing torn follows
-	index bool       // the seek table follows
-	odd   bool       // of a stream: its frames do not end with whole events
-	last  frame.Info // the last whole frame with text
+	end  int64      // the file may be cut here: what follows is torn, or the seek table
+	torn error      // why, nil if nothing torn follows
+	odd  bool       // of a stream: its frames do not end with whole events
+	last frame.Info // the last whole frame with text
 
 	zr  *zstd.Decoder
 	gz  gunzip
@@ -87,7 +86,7 @@ func (s *scan) frames(off int64, next nextFunc, find findFunc) error {
 		}
 		if err == nil {
 			if s.isIndex(info) {
-				s.end, s.index = off, true
+				s.end = off
 				return nil
 			}
 			s.whole(info)
