@@ -55,8 +55,13 @@ const (
 // ErrVerify is wrapped by the error of a conversion whose result, read back, was not what had been written.
 var ErrVerify = errors.New("convert: the copy differs from the source")
 
-// File writes the lines of the trace at src to dst, in format f, which must be plain, gzip or zstd. A line ends at "\n";
-// everything else, "\r" and invalid bytes included, is copied as it is. If the last line has no line end, it gets one.
+// File writes the lines of the trace at src to dst, in format f, which must be plain, gzip, zstd or clp-ir. A line ends at
+// "\n"; everything else, "\r" and invalid bytes included, is copied as it is. If the last line has no line end, it gets one.
+//
+// A clp-ir trace holds events, not lines: an event that is read from it says the same as its line, but may be spelled
+// differently, and blank lines and prefixes are gone. A line that is no JSON object is damage. If the first line is none and
+// begins with a time, src is a text log, and dst becomes a CLP text stream: a line that begins with a time is an event, kept
+// to the millisecond, and other lines belong to the event before them. Report.Lines are events then.
 //
 // dst appears whole or not at all: the copy is a partial (dst + naming.PartialSuffix) until it was read back and found to
 // have the same lines, and is removed on any error, also when ctx ends. If there is such a partial already, whoever's it
@@ -66,7 +71,7 @@ func File(ctx context.Context, src, dst string, f format.Format, o *Options) (Re
 		o = &Options{}
 	}
 	switch f {
-	case format.Plain, format.Gzip, format.Zstd:
+	case format.Plain, format.Gzip, format.Zstd, format.CLPIR:
 	default:
 		return Report{}, fmt.Errorf("convert: %s: writing %v is not built in yet", dst, f)
 	}
@@ -82,6 +87,16 @@ func File(ctx context.Context, src, dst string, f format.Format, o *Options) (Re
 	defer r.Close()
 
 	c := &copying{ctx: ctx, o: o, r: r, dst: dst, sum: newSum()}
+	if f == format.CLPIR {
+		text, err := holdsText(src, ro)
+		if err != nil {
+			return Report{}, fmt.Errorf("convert: %w", err)
+		}
+		if text {
+			return c.textFile(src)
+		}
+		c.pack = newPacker()
+	}
 	mode := sink.Fail
 	if o.Overwrite {
 		mode = sink.Truncate
@@ -142,6 +157,8 @@ type copying struct {
 	buf    []byte
 	report Report
 	failed error // set before the sink is closed
+
+	pack *packer // dst holds events, not lines; else nil
 }
 
 // copy copies all lines to the sink.
@@ -154,12 +171,18 @@ func (c *copying) copy() error {
 			}
 			continue
 		}
-		c.buf = append(append(c.buf[:0], l.Raw...), '\n')
-		if err := c.s.Append(c.buf); err != nil {
-			return err
+		if c.pack != nil {
+			if err := c.packed(&l); err != nil {
+				return err
+			}
+		} else {
+			c.buf = append(append(c.buf[:0], l.Raw...), '\n')
+			if err := c.s.Append(c.buf); err != nil {
+				return err
+			}
+			c.sum.add(l.Raw)
 		}
-		c.sum.add(l.Raw)
-		if t := bytes.TrimSpace(l.Text); len(t) > 0 {
+		if t := bytes.TrimSpace(l.Text); c.pack == nil && len(t) > 0 {
 			if _, err := event.Parse(t); err != nil {
 				c.report.Bad++
 			}
@@ -171,7 +194,10 @@ func (c *copying) copy() error {
 			}
 		}
 	}
-	c.report.Lines, c.report.Text = c.sum.lines, c.sum.text
+	c.report.Lines = c.sum.lines
+	if c.pack == nil {
+		c.report.Text = c.sum.text
+	}
 	return c.tick()
 }
 
@@ -212,7 +238,13 @@ func (c *copying) verify(partial string) error {
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrVerify, err)
 		}
-		got.add(l.Raw)
+		if c.pack == nil {
+			got.add(l.Raw)
+		} else if packed, err := c.pack.pack(&l, partial); err != nil {
+			return fmt.Errorf("%w: %w", ErrVerify, err)
+		} else {
+			got.add(packed)
+		}
 		if got.text >= next {
 			next = got.text + interval
 			if err := context.Cause(c.ctx); err != nil {

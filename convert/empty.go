@@ -36,6 +36,12 @@ func writeEmpty(dst string, f format.Format, overwrite bool) error {
 			return err
 		}
 	}
+	if f == format.CLPIR {
+		var err error
+		if content, err = emptyStream(); err != nil {
+			return err
+		}
+	}
 	partial := dst + naming.PartialSuffix
 	file, err := vfs.OS.OpenFile(partial, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
