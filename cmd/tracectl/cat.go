@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"iter"
 	"slices"
 	"strconv"
@@ -17,7 +16,7 @@ type catOptions struct {
 	selecting
 	showing
 	tail    count
-	head    int64
+	head    count
 	follow  bool
 	noMerge bool
 }
@@ -39,7 +38,7 @@ that match, or as -n says (-n 0, -n all), or with all if --since or --until is g
 		Example: `  tracectl cat app.ndjson.zst
   tracectl cat -l warn --since -1h traces/
   tracectl cat -f 'http.status>=500' -f 'took>100ms' -k http,took app.ndjson.gz
-  tracectl cat -F -l info app.ndjson.partial
+  tracectl cat -F -l info app.ndjson.zst
   kubectl logs pod | tracectl cat -l error --full`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runCat(cmd, args, &o) },
 	}
@@ -47,7 +46,7 @@ that match, or as -n says (-n 0, -n all), or with all if --since or --until is g
 	o.showing.add(cmd)
 	f := cmd.Flags()
 	f.VarP(&o.tail, "tail", "n", "only the last `number` of the events that match, or all")
-	f.Int64Var(&o.head, "head", -1, "only the first `number` of the events that match")
+	f.Var(&o.head, "head", "only the first `number` of the events that match, or all")
 	f.BoolVarP(&o.follow, "follow", "F", false, "go on with what is written from now on")
 	f.BoolVar(&o.noMerge, "no-merge", false, "print several files one after the other")
 	cmd.MarkFlagsMutuallyExclusive("follow", "no-merge")
@@ -80,6 +79,9 @@ func (c *count) String() string {
 	return strconv.Itoa(c.n)
 }
 
+// none reports whether the count is zero.
+func (c *count) none() bool { return c.set && c.n == 0 }
+
 func (c *count) Type() string { return "number" }
 
 func runCat(cmd *cobra.Command, args []string, o *catOptions) error {
@@ -87,10 +89,7 @@ func runCat(cmd *cobra.Command, args []string, o *catOptions) error {
 	if err != nil {
 		return err
 	}
-	if cmd.Flags().Changed("head") && o.head < 0 {
-		return &usageError{cmd, fmt.Errorf("--head %d is negative", o.head)}
-	}
-	if o.head >= 0 && o.tail.set && !o.follow {
+	if o.head.set && o.tail.set && !o.follow {
 		return &usageError{cmd, errors.New("--head and --tail exclude each other, unless with --follow")}
 	}
 	loc, err := o.location()
@@ -107,7 +106,7 @@ func runCat(cmd *cobra.Command, args []string, o *catOptions) error {
 	}
 	t := newTroubles(cmd)
 	if o.follow {
-		if !cmd.Flags().Changed("tail") && f.Since.IsZero() && f.Until.IsZero() && o.head < 0 {
+		if !cmd.Flags().Changed("tail") && f.Since.IsZero() && f.Until.IsZero() && !o.head.set {
 			o.tail = count{10, true}
 		}
 		return follow(cmd, paths, o, f, p, t)
@@ -128,8 +127,8 @@ func runCat(cmd *cobra.Command, args []string, o *catOptions) error {
 // printAll prints what is there. It calls tick now and then.
 func printAll(ins []*input, o *catOptions, f *filter.Filter, p *printer, t *troubles, tick func()) error {
 	last := ring{size: o.tail.n}
-	matched, seen := int64(0), 0
-	if o.head == 0 {
+	matched, seen := 0, 0
+	if o.head.none() {
 		ins = nil
 	}
 	for e, err := range inOrder(ins, !o.noMerge) {
@@ -154,7 +153,7 @@ func printAll(ins []*input, o *catOptions, f *filter.Filter, p *printer, t *trou
 		if err := p.print(e); err != nil {
 			return err
 		}
-		if matched == o.head {
+		if o.head.set && matched == o.head.n {
 			break
 		}
 	}

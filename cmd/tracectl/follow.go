@@ -65,7 +65,7 @@ func follow(cmd *cobra.Command, paths []string, o *catOptions, f *filter.Filter,
 	w := &waiting{p: p, tail: o.tail, head: o.head, history: len(paths), caught: make([]bool, len(paths)), last: make([]time.Time, len(paths))}
 	tick := time.NewTicker(settle)
 	defer tick.Stop()
-	for w.head != 0 {
+	for !w.head.none() {
 		select {
 		case a, ok := <-arrivals:
 			switch {
@@ -123,7 +123,7 @@ func watch(ctx context.Context, file int, path string, f *filter.Filter, to chan
 type waiting struct {
 	p       *printer
 	tail    count
-	head    int64 // how many are still to print, negative for all
+	head    count // how many are still to print
 	history int   // files that are not yet read up to where they ended at the start
 	caught  []bool
 	events  []timed
@@ -179,10 +179,10 @@ func (w *waiting) print() error {
 	}
 	w.sort()
 	for _, x := range w.events {
-		if w.head == 0 {
+		if w.head.none() {
 			break
 		}
-		w.head--
+		w.head.n--
 		if err := w.p.print(x.e); err != nil {
 			return err
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/tracehandler/tracehandler/event"
 )
 
-func newWaiting(out *strings.Builder, files int, tail count, head int64) *waiting {
+func newWaiting(out *strings.Builder, files int, tail, head count) *waiting {
 	return &waiting{p: &printer{w: bufio.NewWriter(out)}, tail: tail, head: head, history: files, caught: make([]bool, files), last: make([]time.Time, files)}
 }
 
@@ -35,21 +35,21 @@ func TestWaiting(t *testing.T) {
 	noTime := event.Lazy([]byte(`{"msg":"behind b"}`))
 	for name, c := range map[string]struct {
 		tail     count
-		head     int64
+		head     count
 		arrivals []arrival
 		want     string
 	}{
-		"the last of all files": {count{3, true}, -1, []arrival{
+		"the last of all files": {count{3, true}, count{}, []arrival{
 			{file: 0, e: at(1, "a")}, {file: 0, e: at(5, "e")}, {file: 0, e: at(6, "f")}, {file: 0, caught: true},
 			{file: 1, e: at(2, "b")}, {file: 1, e: at(4, "d")}, {file: 1, caught: true}}, "d e f"},
-		"what comes later is not history": {count{1, true}, -1, []arrival{
+		"what comes later is not history": {count{1, true}, count{}, []arrival{
 			{file: 0, e: at(1, "a")}, {file: 0, caught: true}, {file: 1, caught: true},
 			{file: 1, e: at(3, "c")}, {file: 0, e: at(2, "b")}, {file: 0, caught: true}}, "a b c"},
-		"without a time": {count{}, -1, []arrival{
+		"without a time": {count{}, count{}, []arrival{
 			{file: 1, e: at(3, "c")}, {file: 0, e: at(2, "b")}, {file: 0, e: noTime}, {file: 0, caught: true}, {file: 1, caught: true}}, "b behind b c"},
-		"no more than asked for": {count{}, 2, []arrival{
+		"no more than asked for": {count{}, count{2, true}, []arrival{
 			{file: 0, e: at(1, "a")}, {file: 0, e: at(2, "b")}, {file: 0, e: at(3, "c")}, {file: 0, caught: true}, {file: 1, caught: true}}, "a b"},
-		"none of history": {count{0, true}, -1, []arrival{
+		"none of history": {count{0, true}, count{}, []arrival{
 			{file: 0, e: at(1, "a")}, {file: 0, caught: true}, {file: 1, caught: true}, {file: 0, e: at(2, "b")}}, "b"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestWaiting(t *testing.T) {
 // A long history must not fill the memory.
 func TestWaitingIsBounded(t *testing.T) {
 	var out strings.Builder
-	w := newWaiting(&out, 1, count{2, true}, -1)
+	w := newWaiting(&out, 1, count{2, true}, count{})
 	for i := range 3 * crowd {
 		if err := w.take(arrival{e: at(i%60, "x")}); err != nil {
 			t.Fatal(err)

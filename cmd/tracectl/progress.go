@@ -22,7 +22,7 @@ func newProgress(cmd *cobra.Command, label string, total int64) *progress {
 	if !isTerminal(cmd.ErrOrStderr()) {
 		return nil
 	}
-	return &progress{start: time.Now(), bar: progressbar.NewOptions64(total,
+	bar := progressbar.NewOptions64(total,
 		progressbar.OptionSetWriter(cmd.ErrOrStderr()),
 		progressbar.OptionSetDescription(label),
 		progressbar.OptionShowBytes(true),
@@ -31,7 +31,9 @@ func newProgress(cmd *cobra.Command, label string, total int64) *progress {
 		progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionSetRenderBlankState(false),
 		progressbar.OptionClearOnFinish(),
-	)}
+	)
+	bar.StartWithoutRender()
+	return &progress{bar: bar, start: time.Now()}
 }
 
 // set says that done bytes of the work are done.

@@ -21,9 +21,10 @@ type showing struct {
 }
 
 const showingHelp = `
-Output: pretty is one line an event for people, raw the line as it stands in the file, json one object a line made of the
-event. Pretty is the default on a terminal, raw otherwise, json if keys are chosen. Pretty cuts long values, shows the first
-line of texts of several lines, and marks what it leaves out; --full shows all.
+Output: pretty is an event set for people, raw its JSON text as it stands in the file, json one object a line made of what
+is in the event. Pretty is the default on a terminal, raw otherwise, json if keys are chosen. Pretty cuts long values, shows
+the first line of texts of several lines, and marks what it leaves out; --full shows all. Values that a key had before are
+dim there. Text in front of the JSON of a line is not printed.
 
 Keys: -k chooses keys, -K hides them, with dots into groups and * for any text (-k 'http.*,took' -K '*_id'). Pretty keeps
 time, level and message unless they are hidden by name.
