@@ -11,8 +11,8 @@ import (
 )
 
 var (
-	ctx    = context.Background()
-	failed = errors.New("upstream closed the connection")
+	ctx         = context.Background()
+	errUpstream = errors.New("upstream closed the connection")
 )
 
 // ten are ten attributes of mixed kinds, made anew as a caller makes them.
@@ -21,7 +21,7 @@ func ten() []slog.Attr {
 		slog.String("trace_id", "4bf92f3577b34da6a3ce929d0e0e4736"), slog.String("span_id", "00f067aa0ba902b7"),
 		slog.String("method", "GET"), slog.String("path", "/api/v1/users/12345/orders"),
 		slog.Int("status", 200), slog.Int64("bytes", 48213), slog.Duration("elapsed", 18734*time.Microsecond),
-		slog.Bool("cached", true), slog.Float64("ratio", 0.87345), slog.Any("error", failed),
+		slog.Bool("cached", true), slog.Float64("ratio", 0.87345), slog.Any("error", errUpstream),
 	}
 }
 
@@ -107,7 +107,7 @@ func logTen(l *slog.Logger) {
 		slog.String("trace_id", "4bf92f3577b34da6a3ce929d0e0e4736"), slog.String("span_id", "00f067aa0ba902b7"),
 		slog.String("method", "GET"), slog.String("path", "/api/v1/users/12345/orders"),
 		slog.Int("status", 200), slog.Int64("bytes", 48213), slog.Duration("elapsed", 18734*time.Microsecond),
-		slog.Bool("cached", true), slog.Float64("ratio", 0.87345), slog.Any("error", failed))
+		slog.Bool("cached", true), slog.Float64("ratio", 0.87345), slog.Any("error", errUpstream))
 }
 
 // Handle compares the handlers without a destination.
