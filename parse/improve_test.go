@@ -219,3 +219,21 @@ func TestPageFields(t *testing.T) {
 		t.Errorf("%v %v", kinds, stages)
 	}
 }
+
+// TestTorchLogsBesideTraces: torch's logs in the source folder attribute kernels without being named.
+func TestTorchLogsBesideTraces(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "dedicated_log_triton_trace_u_.ndjson"),
+		`{"event_type":"compilation","payload":{"metadata":{"hash":"h"},"python_source":{"file_path":"/tmp/torchinductor_u/a.py"}}}`+"\n")
+	write(t, filepath.Join(dir, "dedicated_log_torch_trace_rank_0.log"),
+		`V0302 14:30:00.1 1 x.py:1] {"inductor_output_code": {}, "frame_id": 4, "frame_compile_id": 2}`+"\n\t# kernel path: /tmp/torchinductor_u/a.py\n")
+	for compat, want := range map[bool]string{false: "f4_fc2_a0_cai-.ndjson.gz", true: "dedicated_log_triton_trace_u__mapped.ndjson.gz"} {
+		rep, err := Dir(context.Background(), dir, filepath.Join(t.TempDir(), "out"), &Options{Compat: compat})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := rep.Files()[0]; got != want {
+			t.Errorf("compat %v: %s, want %s", compat, got, want)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tracehandler/tracehandler/format"
 	"github.com/tracehandler/tracehandler/parse/internal/analysis"
+	"github.com/tracehandler/tracehandler/sink"
 )
 
 // Options change how traces are parsed. The zero value and nil are what most callers want: every rank, split by
@@ -71,12 +72,13 @@ const (
 	Gzip Output = iota
 	Zstd
 	Plain
-	CLP
+	CLP   // archives
+	CLPIR // streams
 )
 
-var outputFormats = [...]format.Format{Gzip: format.Gzip, Zstd: format.Zstd, Plain: format.Plain, CLP: format.CLP}
+var outputFormats = [...]format.Format{Gzip: format.Gzip, Zstd: format.Zstd, Plain: format.Plain, CLP: format.CLP, CLPIR: format.CLPIR}
 
-// ParseOutput reads a word: gzip, zstd, plain or clp.
+// ParseOutput reads a word: gzip, zstd, plain, clp or clp-ir.
 func ParseOutput(word string) (Output, error) {
 	f, err := format.Parse(word)
 	if err != nil {
@@ -87,7 +89,7 @@ func ParseOutput(word string) (Output, error) {
 			return Output(o), nil
 		}
 	}
-	return 0, fmt.Errorf("parse: output cannot be %s: want gzip, zstd, plain or clp", f)
+	return 0, fmt.Errorf("parse: output cannot be %s", f)
 }
 
 // Format returns the format that an output file has.
@@ -170,6 +172,15 @@ func (o *Options) check(source string) (*settings, error) {
 	}
 	if s.MaxOutputSize < 0 || s.Parallel < 0 || s.Memory < 0 {
 		return nil, fmt.Errorf("parse: a size or count is negative")
+	}
+	if s.MaxOutputSize > 0 && s.Output >= CLP {
+		return nil, fmt.Errorf("parse: the size of %s output cannot be limited", s.Output)
+	}
+	if s.Output == CLP {
+		// The sink knows whether it can; ask before anything is read.
+		if err := sink.File(os.DevNull, sink.Options{Format: format.CLP}).Flush(); err != nil {
+			return nil, fmt.Errorf("parse: output clp: %w", err)
+		}
 	}
 	s.format, s.noSplit, s.compat = s.Output.Format(), s.NoSplit, s.Compat
 	var err error

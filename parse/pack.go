@@ -32,7 +32,7 @@ func newPacker(f format.Format) (*packer, error) {
 	case format.Plain:
 	case format.Gzip:
 		p.fl, err = flate.NewWriter(io.Discard, gzipLevel)
-	case format.Zstd:
+	case format.Zstd, format.CLP, format.CLPIR: // what a sink encodes is compressed here only until then
 		p.zs, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(1<<20))
 	default:
 		return nil, fmt.Errorf("parse: cannot write format %s", f)
@@ -46,7 +46,7 @@ func (p *packer) compresses() bool { return p.format != format.Plain }
 // byte boundary and does not look back beyond its own beginning.
 func (p *packer) appendBlock(dst, raw []byte) []byte {
 	switch p.format {
-	case format.Zstd:
+	case format.Zstd, format.CLP, format.CLPIR:
 		return p.zs.EncodeAll(raw, dst)
 	case format.Gzip:
 		p.buf.Reset()

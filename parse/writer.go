@@ -2,6 +2,7 @@ package parse
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -15,7 +16,8 @@ import (
 // copied as they are; loose lines are gathered into blocks.
 //
 // A gzip output is one member (RFC 1952), because web browsers read no more: the blocks are parts of one DEFLATE stream,
-// and the CRC is put together from theirs. A zstd output is a frame for each block.
+// and the CRC is put together from theirs. A zstd output is a frame for each block. CLP outputs are written by a sink,
+// event by event.
 type writer struct {
 	o     *settings
 	spill *spill
@@ -24,6 +26,7 @@ type writer struct {
 
 	part  int // files opened so far
 	file  *os.File
+	sink  *sinkFile // instead of file, for CLP
 	buf   *bufio.Writer
 	size  int64 // bytes in the file
 	raw   int64 // bytes of lines in the file
@@ -149,6 +152,13 @@ func (w *writer) block(b block) error {
 	if err := w.flush(); err != nil {
 		return err
 	}
+	if w.sink != nil {
+		if err := w.sink.unpack(w.spill.section(b), b.size); err != nil {
+			return err
+		}
+		w.raw += int64(b.raw)
+		return nil
+	}
 	if err := w.room(b.size); err != nil {
 		return err
 	}
@@ -163,6 +173,12 @@ func (w *writer) block(b block) error {
 func (w *writer) flush() error {
 	if len(w.loose) == 0 {
 		return nil
+	}
+	if w.sink != nil {
+		err := w.sink.lines(w.loose)
+		w.raw += int64(len(w.loose))
+		w.loose = w.loose[:0]
+		return err
 	}
 	w.spill.packed = w.spill.pack.appendBlock(w.spill.packed[:0], w.loose)
 	if err := w.room(len(w.spill.packed)); err != nil {
@@ -206,7 +222,7 @@ func (w *writer) room(n int) error {
 var gzipHeader = []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255}
 
 func (w *writer) open() error {
-	if w.file != nil {
+	if w.file != nil || w.sink != nil {
 		return nil
 	}
 	w.part++
@@ -215,6 +231,12 @@ func (w *writer) open() error {
 		name = fmt.Sprintf("%s.part%d", name, w.part)
 	}
 	name += w.o.format.Suffix()
+	if w.o.format == format.CLP || w.o.format == format.CLPIR {
+		w.sink = newSinkFile(filepath.Join(w.dir, name), w.o.format)
+		w.size, w.raw = 0, 0
+		w.files = append(w.files, FileReport{Path: name, Events: map[string]int64{}})
+		return nil
+	}
 	f, err := os.OpenFile(filepath.Join(w.dir, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -233,6 +255,13 @@ func (w *writer) open() error {
 
 // finish completes the file.
 func (w *writer) finish() error {
+	if w.sink != nil {
+		err := w.flush()
+		size, e := w.sink.close()
+		w.files[len(w.files)-1].Size = size
+		w.sink = nil
+		return errors.Join(err, e)
+	}
 	if w.file == nil {
 		return nil
 	}
