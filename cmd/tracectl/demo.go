@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -93,12 +94,12 @@ written/s: events, from the first call to the end of Close, generating them incl
 The files are in %s (%s). Try:
 `, dir, span(time.Since(start)))
 	if len(files) > 0 {
-		last := files[len(files)-1]
+		me, last := invocation(), files[len(files)-1]
 		for _, try := range []string{
-			"tracectl cat -n 20 " + last,
-			"tracectl cat -l warn -f 'took>10ms' -K service,host,worker,seq,span_id " + last,
-			"tracectl stat " + dir,
-			"tracectl convert --to plain -o - " + last + " | jq -c .msg | sort | uniq -c",
+			me + " cat -n 20 " + last,
+			me + " cat -l warn -f 'took>10ms' -K service,host,worker,seq,span_id " + last,
+			me + " stat " + dir,
+			me + " convert --to plain -o - " + last + " | jq -c .msg | sort | uniq -c",
 		} {
 			fmt.Fprintf(out, "  %s\n", try)
 		}
@@ -107,6 +108,14 @@ The files are in %s (%s). Try:
 		return errReported
 	}
 	return nil
+}
+
+// invocation is how this program is called: by its name, or as the README does from a clone.
+func invocation() string {
+	if exe, err := os.Executable(); err == nil && strings.Contains(exe, "go-build") {
+		return "go run ./cmd/tracectl"
+	}
+	return "tracectl"
 }
 
 func demoDir(dir string) (string, error) {

@@ -13,6 +13,8 @@ import (
 	"github.com/tracehandler/tracehandler/cmd/tracectl/internal/filter"
 	"github.com/tracehandler/tracehandler/cmd/tracectl/internal/summary"
 	"github.com/tracehandler/tracehandler/cmd/tracectl/internal/table"
+	"github.com/tracehandler/tracehandler/format"
+	"github.com/tracehandler/tracehandler/reader"
 )
 
 type statOptions struct {
@@ -110,16 +112,23 @@ func summarize(cmd *cobra.Command, in *input, choose *filter.Filter, t *troubles
 	return s
 }
 
-// layers names what the bytes of an input are, the outermost first.
+// layers names what the bytes of an input are, the outermost first: "plain", "gzip", "zstd+gzip", "zstd: CLP text stream".
 func layers(in *input) string {
 	var names []string
 	for _, m := range in.Compression() {
 		names = append(names, m.String())
 	}
-	if len(names) == 0 {
-		return "plain"
+	packed := strings.Join(names, "+")
+	switch kind := in.Kind(); {
+	case kind == reader.JSONLines && packed == "":
+		return format.Plain.String()
+	case kind == reader.JSONLines:
+		return packed
+	case packed == "":
+		return kind.String()
+	default:
+		return packed + ": " + kind.String()
 	}
-	return strings.Join(names, "+")
 }
 
 func writeStatJSON(w io.Writer, files []*summary.Summary, total *summary.Summary, top int) error {
