@@ -3,6 +3,7 @@ package reader
 import (
 	"bytes"
 	"errors"
+	"os"
 	"slices"
 	"testing"
 )
@@ -91,7 +92,10 @@ func TestCutFrames(t *testing.T) {
 	}
 }
 
-// TestFlip changes every bit of compressed files: no event is invented, none of another frame is lost, order is kept.
+// long reports whether tests may take their time: .ci/run asks for it as for the long crash tests.
+func long() bool { return os.Getenv("TRACEHANDLER_CRASH_RUNS") != "" }
+
+// TestFlip changes every byte of compressed files, in the long run every bit of it: no event is invented, none of another frame is lost, order is kept.
 func TestFlip(t *testing.T) {
 	events, _ := testEvents(12)
 	for _, p := range packers {
@@ -102,6 +106,9 @@ func TestFlip(t *testing.T) {
 				frame++
 			}
 			for bit := range 8 {
+				if !long() && bit != at%8 && bit != at*5%8 {
+					continue
+				}
 				data := bytes.Clone(file.data)
 				data[at] ^= 1 << bit
 				for i, w := range ways[:3] {

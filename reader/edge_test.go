@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -175,6 +176,9 @@ func TestGolden(t *testing.T) {
 					g := read(t, w.src(data), &o)
 					if len(g.errs) != 1 || !strings.Contains(g.errs[0].Error(), "window") {
 						t.Fatalf("%s: a window of 2 GiB: %v", w.name, g.errs)
+					}
+					if strconv.IntSize == 32 {
+						return // nor could the decoder have one that large
 					}
 					o.MaxWindow = 2 << 30
 				}

@@ -138,15 +138,18 @@ func (f *follower) file() bool {
 	t.why = nil
 	r, err := open(t, f.o.Name, &f.o.Options)
 	if err != nil {
-		return f.over(nil, err)
+		return f.over(r, nil, err)
 	}
 	defer r.Close()
-	s, ok := r.src.(*lineSource)
-	if ok {
-		s.goOn(f.lines, f.text)
+	s, _ := r.src.(*lineSource)
+	switch src := r.src.(type) {
+	case *lineSource:
+		src.goOn(f.lines, f.text)
+	case *irSource:
+		src.skip = f.lines
 	}
 	if !r.begin(true, 1) {
-		return f.over(s, r.final)
+		return f.over(r, s, r.final)
 	}
 	defer r.end()
 	for {
@@ -164,26 +167,19 @@ func (f *follower) file() bool {
 				return false
 			}
 		default:
-			return f.over(s, err)
+			return f.over(r, s, err)
 		}
 	}
 }
 
 // over decides what follows when the reader of a file has ended with err.
-func (f *follower) over(s *lineSource, err error) bool {
+func (f *follower) over(r *Reader, s *lineSource, err error) bool {
 	t := f.t
 	switch why := t.why; {
 	case f.ctx.Err() != nil:
 		return false
 	case why == errCut:
-		at := int64(0)
-		if info, err := t.f.Stat(); err == nil && s != nil && s.resume() <= info.Size() {
-			at = s.resume()
-		}
-		f.lines, f.text = 0, 0
-		if at > 0 {
-			f.lines, f.text = s.number, s.text-int64(len(s.carry))
-		}
+		at := f.resume(r, s)
 		if _, err := t.f.Seek(at, io.SeekStart); err != nil {
 			f.yield(event.Event{}, fmt.Errorf("reader: %s: offset %d: %w", f.o.Name, at, err))
 			return false
@@ -199,6 +195,23 @@ func (f *follower) over(s *lineSource, err error) bool {
 	}
 	f.yield(event.Event{}, err)
 	return false
+}
+
+// resume decides where reading of a file that became shorter goes on.
+func (f *follower) resume(r *Reader, s *lineSource) int64 {
+	info, err := f.t.f.Stat()
+	f.lines, f.text = 0, 0
+	switch {
+	case err != nil || r == nil || info.Size() == 0:
+		return 0
+	case s == nil: // a stream has to be read from its start; what was delivered is passed over
+		f.lines = r.Stats().Lines
+		return 0
+	case s.resume() > info.Size():
+		return 0
+	}
+	f.lines, f.text = s.number, s.text-int64(len(s.carry))
+	return s.resume()
 }
 
 // rotatedSince returns the rotated files of the trace at path that were begun after file, oldest first.
