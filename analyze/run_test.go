@@ -224,7 +224,7 @@ func TestWrite(t *testing.T) {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	want := []string{"analysis.md", "categories.csv", "collectives.csv", "kernel_candidates.json", "kernels.csv", "ops.csv", "streams.csv", "summary.json", "timeline.csv"}
+	want := []string{"analysis.md", "categories.csv", "collectives.csv", "kernel_candidates.json", "kernels.csv", "ops.csv", "report.html", "streams.csv", "summary.json", "timeline.csv"}
 	if !reflect.DeepEqual(names, want) {
 		t.Errorf("%v", names)
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/tracehandler/tracehandler/analyze/timeline"
 )
 
-// Write creates dir and writes the result's files into it: kernel_candidates.json, analysis.md, summary.json and the
-// tables as CSV. Each file appears whole or not at all; one of the same name is replaced.
+// Write creates dir and writes the result's files into it: kernel_candidates.json, analysis.md, report.html,
+// summary.json and the tables as CSV. Each file appears whole or not at all; one of the same name is replaced.
 func (r *Result) Write(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("analyze: %w", err)
@@ -29,6 +29,10 @@ func (r *Result) Write(dir string) error {
 	if err != nil {
 		return err
 	}
+	page, err := r.HTML()
+	if err != nil {
+		return err
+	}
 	files := []struct {
 		name string
 		data []byte
@@ -36,6 +40,7 @@ func (r *Result) Write(dir string) error {
 		{"kernel_candidates.json", candidates},
 		{"summary.json", summary},
 		{"analysis.md", []byte(r.Document().Render())},
+		{"report.html", page},
 	}
 	for _, t := range r.Tables() {
 		text, err := t.CSV()
