@@ -23,10 +23,20 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // formats are those that can be written; what a user relies on must hold for each.
-var formats = []tracehandler.Format{tracehandler.Plain, tracehandler.Gzip, tracehandler.Zstd}
+var formats = []tracehandler.Format{tracehandler.Plain, tracehandler.Gzip, tracehandler.Zstd, tracehandler.CLPIR}
 
 // read returns all events of a finished trace.
 func read(t testing.TB, path string) []event.Event {
+	t.Helper()
+	all, torn := readPartial(t, path)
+	if torn != nil {
+		t.Fatal(torn)
+	}
+	return all
+}
+
+// readPartial returns all events of a trace, and the report that it ends early.
+func readPartial(t testing.TB, path string) ([]event.Event, *reader.TornError) {
 	t.Helper()
 	r, err := reader.Open(path, nil)
 	if err != nil {
@@ -34,13 +44,16 @@ func read(t testing.TB, path string) []event.Event {
 	}
 	defer r.Close()
 	var all []event.Event
+	var torn *reader.TornError
 	for e, err := range r.Events() {
-		if err != nil {
+		switch {
+		case err == nil:
+			all = append(all, e.Clone())
+		case !errors.As(err, &torn):
 			t.Fatal(err)
 		}
-		all = append(all, e.Clone())
 	}
-	return all
+	return all, torn
 }
 
 // asMap is an event as slogtest wants it.
@@ -107,8 +120,8 @@ func TestPartialUntilClose(t *testing.T) {
 			if _, err := os.Lstat(path); err == nil {
 				t.Error("the trace has its name before Close")
 			}
-			if n := len(read(t, path+naming.PartialSuffix)); n != 1 {
-				t.Errorf("the flushed partial holds %d events, want 1", n)
+			if events, _ := readPartial(t, path+naming.PartialSuffix); len(events) != 1 {
+				t.Errorf("the flushed partial holds %d events, want 1", len(events))
 			}
 			if err := h.Close(); err != nil {
 				t.Fatal(err)

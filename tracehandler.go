@@ -32,6 +32,7 @@ const (
 	Plain = format.Plain // NDJSON
 	Gzip  = format.Gzip  // NDJSON in gzip members of about 1 MiB
 	Zstd  = format.Zstd  // NDJSON in zstd frames of at most 256 KiB
+	CLPIR = format.CLPIR // a CLP key-value stream in zstd frames
 )
 
 // ErrClosed is returned by a handler from the moment its Close begins.

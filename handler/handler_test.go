@@ -145,7 +145,7 @@ func mixed() slog.Record {
 
 func TestHandleDoesNotAllocate(t *testing.T) {
 	ctx := context.Background()
-	for _, f := range []format.Format{format.Plain, format.Gzip, format.Zstd} {
+	for _, f := range []format.Format{format.Plain, format.Gzip, format.Zstd, format.CLPIR} {
 		h := handler.New(sink.Writer(io.Discard, sink.Options{Format: f}), &handler.Options{AddSource: true, FlushInterval: -1})
 		derived := h.WithAttrs([]slog.Attr{slog.String("service", "shop")}).WithGroup("http")
 		r := mixed()
@@ -163,7 +163,7 @@ func TestHandleDoesNotAllocate(t *testing.T) {
 
 func BenchmarkHandle(b *testing.B) {
 	ctx := context.Background()
-	for _, f := range []format.Format{format.Plain, format.Zstd} {
+	for _, f := range []format.Format{format.Plain, format.Zstd, format.CLPIR} {
 		b.Run(f.String(), func(b *testing.B) {
 			h := handler.New(sink.Writer(io.Discard, sink.Options{Format: f}), nil)
 			r := mixed()
