@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"flag"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,7 +17,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/tracehandler/tracehandler/event"
 	"github.com/tracehandler/tracehandler/internal/corpus"
+	"github.com/tracehandler/tracehandler/sink"
 )
 
 var update = flag.Bool("update", false, "write what the scripts compare anew")
@@ -47,6 +50,7 @@ func TestScripts(t *testing.T) {
 			"pack":      pack,
 			"cut":       cut,
 			"flip":      flip,
+			"writing":   openSink,
 			"append":    appendLine,
 			"start":     start,
 			"await":     await,
@@ -153,6 +157,17 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	if err := cmd.Wait(); err != nil || bg.stderr.Len() > 0 {
 		ts.Fatalf("%v; stderr: %s", err, bg.stderr.String())
 	}
+}
+
+// writing FILE logs one event into FILE through a sink that stays open until the script ends.
+func openSink(ts *testscript.TestScript, neg bool, args []string) {
+	s := sink.File(ts.MkAbs(args[0]), sink.Options{})
+	b := event.GetBuffer()
+	defer b.Free()
+	s.Encoder(event.Options{}).AppendEvent(b, event.New(slog.String("msg", "live")))
+	ts.Check(s.Append(b.B))
+	ts.Check(s.Flush())
+	ts.Defer(func() { _ = s.Close() })
 }
 
 // await FILE TEXT waits until FILE holds TEXT.

@@ -92,19 +92,19 @@ func summarize(cmd *cobra.Command, in *input, choose *filter.Filter, t *troubles
 	defer bar.done()
 	t.hide = bar.hide
 	defer func() { t.hide = func() {} }()
-	s := summary.New(in.name)
+	counting := summary.NewParallel(in.name, choose.Match)
 	n := 0
 	for e, err := range in.Events() {
 		if n++; n%4096 == 0 {
 			bar.set(in.Stats().Stored)
 		}
-		switch {
-		case err != nil:
+		if err != nil {
 			t.add(in.name, err)
-		case choose.Match(e):
-			s.Add(e)
+			continue
 		}
+		counting.Add(e)
 	}
+	s := counting.Sum()
 	st := in.Stats()
 	s.Format = layers(in)
 	s.Events, s.BadLines, s.Text, s.Stored = st.Events, st.Bad, st.Text, st.Stored

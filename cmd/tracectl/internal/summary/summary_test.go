@@ -1,12 +1,16 @@
 package summary
 
 import (
+	"bytes"
 	"encoding/json"
 	"log/slog"
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/tracehandler/tracehandler/event"
+	"github.com/tracehandler/tracehandler/internal/corpus"
 )
 
 func sum(t *testing.T, name string, lines ...string) *Summary {
@@ -49,5 +53,53 @@ func TestTotal(t *testing.T) {
 	}
 	if top := all.TopKeys(2); len(top) != 2 || top[1].Name != "msg" {
 		t.Errorf("top 2 = %v", top)
+	}
+}
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// However many processors count, the sum is the same.
+func TestParallel(t *testing.T) {
+	var text bytes.Buffer
+	if _, err := corpus.WriteNDJSON(&text, corpus.Demo, 1, 5000); err != nil {
+		t.Fatal(err)
+	}
+	chosen := func(e event.Event) bool { l, _ := e.Level(); return l >= slog.LevelInfo }
+	one, many := New("x"), NewParallel("x", chosen)
+	for line := range bytes.Lines(text.Bytes()) {
+		e := event.Lazy(bytes.TrimSpace(line))
+		if chosen(e) {
+			one.Add(e)
+		}
+		many.Add(e)
+	}
+	want, err := json.Marshal(one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := json.Marshal(many.Sum())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if one.Chosen == 0 || one.Chosen == 5000 {
+		t.Errorf("%d of 5000 chosen", one.Chosen)
+	}
+}
+
+func BenchmarkAdd(b *testing.B) {
+	var text bytes.Buffer
+	if _, err := corpus.WriteNDJSON(&text, corpus.Demo, 1, 5000); err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(text.Len()))
+	for b.Loop() {
+		p := NewParallel("x", func(event.Event) bool { return true })
+		for line := range bytes.Lines(text.Bytes()) {
+			p.Add(event.Lazy(line[:len(line)-1]))
+		}
+		p.Sum()
 	}
 }
