@@ -261,12 +261,10 @@ func (s *lineSource) join(rec *record) error {
 // tail ends a block: what follows its last line is carried over, or belongs to the gap behind it.
 func (s *lineSource) tail() error {
 	b := s.b
-	if part := b.text[b.tail:]; len(part) > 0 && (s.i > 0 || len(b.lines) > 0 || len(s.carry) == 0 && s.long == 0) {
+	if len(s.carry) == 0 && s.long == 0 {
 		s.carryAt = s.start + int64(b.tail)
-		s.extend(part)
-	} else {
-		s.extend(part)
 	}
+	s.extend(b.text[b.tail:])
 	if n := len(b.frames); n > 0 && len(s.carry) == 0 && s.long == 0 {
 		s.safe = b.frames[n-1].Offset + b.frames[n-1].Size
 	}
