@@ -145,7 +145,7 @@ func (r *Result) lanes(p *html.Page) {
 	p.Names, p.Kinds = names.List, kinds.List
 }
 
-// extent is the time that the page shows: that of the GPU events and of the ops of the first rank that launch them.
+// extent is the time that the page shows: that of the GPU events and their launches, or where there are none, of the ops.
 func (r *Result) extent() (first, last int64) {
 	seen := false
 	grow := func(from, to int64) {
@@ -165,6 +165,11 @@ func (r *Result) extent() (first, last int64) {
 			if la := k.Links.Launch[j]; la >= 0 && i == 0 {
 				grow(k.Trace.Launches[la].TS, g.End())
 			}
+		}
+	}
+	if !seen { // a trace of CPU spans
+		for _, op := range r.Ranks[0].Trace.Ops {
+			grow(op.TS, op.TS+op.Dur)
 		}
 	}
 	return first, last
