@@ -35,9 +35,15 @@ type block struct {
 
 func newBlock() *block { return &block{done: make(chan struct{}, 1)} }
 
+// span is one gzip member or zstd frame in the file as it is stored.
+type span struct {
+	offset, size int64 // bytes
+	skippable    bool  // a zstd skippable frame, such as a seek table: no text
+}
+
 // frameRef is a frame in a block.
 type frameRef struct {
-	Frame
+	span
 	from, to int // where it is in block.stored; from == to if it needs no decoding
 	most     int // bytes of text that it may decode to
 	end      int // where its text ends in block.text

@@ -98,8 +98,7 @@ func (r *resync) run(f *failure) (found bool, err error) {
 			}
 		}
 	}
-	at, err := r.in.rewind(f.off + 1)
-	if err != nil {
+	if _, err := r.in.rewind(f.off + 1); err != nil {
 		return false, err
 	}
 	for {
@@ -108,7 +107,7 @@ func (r *resync) run(f *failure) (found bool, err error) {
 		if err != nil || !ok || r.until > 0 && r.in.offset() >= r.until {
 			return false, err
 		}
-		at = r.in.offset()
+		at := r.in.offset()
 		r.in.setMark()
 		ok, cost, err := r.try()
 		if err != nil {

@@ -105,7 +105,7 @@ func (g *gzipFetcher) member(b *block) (more bool, err error) {
 		switch {
 		case err == io.EOF:
 			b.frames = append(b.frames, frameRef{
-				Frame: Frame{Offset: off, Size: g.offset() - off, Content: int64(size)}, end: len(b.text),
+				span: span{offset: off, size: g.offset() - off}, end: len(b.text),
 			})
 			return true, nil
 		case err != nil:
@@ -189,7 +189,7 @@ func (g *gzipFetcher) more(b *block) error {
 		g.open = false
 		if err == io.EOF {
 			b.frames = append(b.frames, frameRef{
-				Frame: Frame{Offset: g.off, Size: g.offset() - g.off, Content: g.size}, end: len(b.text),
+				span: span{offset: g.off, size: g.offset() - g.off}, end: len(b.text),
 			})
 			return nil
 		}

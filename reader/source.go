@@ -135,7 +135,7 @@ func (s *lineSource) advance() error {
 	s.text += int64(len(b.text))
 	at := 0
 	for _, f := range b.frames {
-		if f.Skippable {
+		if f.skippable {
 			continue
 		}
 		s.frames++
@@ -266,7 +266,7 @@ func (s *lineSource) tail() error {
 	}
 	s.extend(b.text[b.tail:])
 	if n := len(b.frames); n > 0 && len(s.carry) == 0 && s.long == 0 {
-		s.safe = b.frames[n-1].Offset + b.frames[n-1].Size
+		s.safe = b.frames[n-1].offset + b.frames[n-1].size
 	}
 	gap := b.gap
 	s.p.recycle(b)

@@ -94,7 +94,7 @@ func (z *zstdFetcher) fetch(b *block) error {
 				}
 				return z.resync(b, f)
 			}
-			b.frames = append(b.frames, frameRef{Frame: Frame{Offset: off, Size: size, Skippable: true}})
+			b.frames = append(b.frames, frameRef{span: span{offset: off, size: size, skippable: true}})
 			continue
 		}
 		raw, _ := z.in.peek(int(size))
@@ -103,7 +103,7 @@ func (z *zstdFetcher) fetch(b *block) error {
 		if _, err := z.in.discard(size); err != nil {
 			return err
 		}
-		b.frames = append(b.frames, frameRef{Frame: Frame{Offset: off, Size: size}, from: from, to: len(b.stored), most: text})
+		b.frames = append(b.frames, frameRef{span: span{offset: off, size: size}, from: from, to: len(b.stored), most: text})
 		content += text
 		b.size = content
 	}
@@ -245,11 +245,10 @@ func (z *zstdFetcher) decode(b *block) {
 			f.end = len(b.text)
 			continue
 		}
-		start := len(b.text)
 		text, err := z.decodeFrame(b.text, b.stored[f.from:f.to], f.most)
 		if err != nil {
 			b.fail = &failure{
-				off: f.Offset, next: f.Offset + f.Size, expected: "a whole zstd frame", err: err,
+				off: f.offset, next: f.offset + f.size, expected: "a whole zstd frame", err: err,
 				stream: f.most > maxHeld, // it may have been too large to be held
 			}
 			if errors.Is(err, zstd.ErrWindowSizeExceeded) {
@@ -259,7 +258,7 @@ func (z *zstdFetcher) decode(b *block) {
 			break
 		}
 		b.text = text
-		f.end, f.Content = len(text), int64(len(text)-start)
+		f.end = len(text)
 	}
 	b.stored = b.stored[:0]
 }

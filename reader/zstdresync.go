@@ -286,7 +286,7 @@ func (z *zstdFetcher) endStream(b *block, s *zstdStream, err error) error {
 	case s.raw != nil:
 		return s.raw
 	case err == io.EOF && s.f == nil:
-		b.frames = append(b.frames, frameRef{Frame: Frame{Offset: s.off, Size: s.at, Content: s.text}, end: len(b.text)})
+		b.frames = append(b.frames, frameRef{span: span{offset: s.off, size: s.at}, end: len(b.text)})
 		return nil
 	}
 	f := s.f
