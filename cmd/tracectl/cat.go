@@ -126,6 +126,11 @@ func runCat(cmd *cobra.Command, args []string, o *catOptions) error {
 
 // printAll prints what is there. It calls tick now and then.
 func printAll(ins []*input, o *catOptions, f *filter.Filter, p *printer, t *troubles, tick func()) error {
+	hide := t.hide
+	t.hide = func() { // a trouble stands behind what came before it
+		hide()
+		_ = p.flush() // the error stays with the writer
+	}
 	last := ring{size: o.tail.n}
 	matched, seen := 0, 0
 	if o.head.none() {
@@ -136,10 +141,7 @@ func printAll(ins []*input, o *catOptions, f *filter.Filter, p *printer, t *trou
 			tick()
 		}
 		if err != nil {
-			if err := p.flush(); err != nil { // the trouble stands behind what came before it
-				return err
-			}
-			t.add("", err)
+			t.add(err)
 			continue
 		}
 		if !f.Match(e) {

@@ -118,11 +118,11 @@ func convertOne(ctx context.Context, cmd *cobra.Command, src, dst string, to for
 	case errors.Is(err, context.Canceled):
 		return err
 	case err != nil:
-		t.add(src, withHint(err))
+		t.add(withHint(err))
 		return nil
 	}
 	for _, d := range r.Damage {
-		t.add(src, d)
+		t.add(d)
 	}
 	if o.quiet {
 		return nil

@@ -75,7 +75,7 @@ func follow(cmd *cobra.Command, paths []string, o *catOptions, f *filter.Filter,
 				}
 				return t.result()
 			case a.err != nil:
-				t.add(paths[a.file], a.err)
+				t.add(a.err)
 			default:
 				if err := w.take(a); err != nil {
 					return err

@@ -142,7 +142,7 @@ func openAll(cmd *cobra.Command, paths []string, t *troubles) []*input {
 	for _, p := range paths {
 		in, err := open(cmd, p, nil)
 		if err != nil {
-			t.add(p, err)
+			t.add(err)
 			continue
 		}
 		ins = append(ins, in)

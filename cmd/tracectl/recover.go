@@ -57,7 +57,7 @@ func runRecover(cmd *cobra.Command, args []string, o *recoverOptions) error {
 				complain(cmd.ErrOrStderr(), fmt.Errorf("%w; passed over", err))
 				continue
 			}
-			t.add(path, err)
+			t.add(err)
 		}
 	}
 	if err := t.result(); err != nil {

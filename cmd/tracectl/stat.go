@@ -62,7 +62,7 @@ func runStat(cmd *cobra.Command, args []string, o *statOptions) error {
 	for _, path := range paths {
 		in, err := open(cmd, path, nil)
 		if err != nil {
-			t.add(path, err)
+			t.add(err)
 			continue
 		}
 		files = append(files, summarize(cmd, in, choose, t))
@@ -99,7 +99,7 @@ func summarize(cmd *cobra.Command, in *input, choose *filter.Filter, t *troubles
 			bar.set(in.Stats().Stored)
 		}
 		if err != nil {
-			t.add(in.name, err)
+			t.add(err)
 			continue
 		}
 		counting.Add(e)

@@ -28,14 +28,13 @@ func newTroubles(cmd *cobra.Command) *troubles {
 }
 
 // add prints err; of many bad lines in one file only the first.
-func (t *troubles) add(path string, err error) {
+func (t *troubles) add(err error) {
 	t.any = true
-	line, ok := err.(*reader.LineError)
-	if ok {
-		if path = line.Path; t.lines[path] == 0 {
-			t.order = append(t.order, path)
+	if line, ok := err.(*reader.LineError); ok {
+		if t.lines[line.Path] == 0 {
+			t.order = append(t.order, line.Path)
 		}
-		if t.lines[path]++; t.lines[path] > listed {
+		if t.lines[line.Path]++; t.lines[line.Path] > listed {
 			return
 		}
 	}

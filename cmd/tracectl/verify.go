@@ -101,7 +101,7 @@ func verify(cmd *cobra.Command, path string, t *troubles, found func(error) erro
 	v := verdict{Path: path, Places: []place{}}
 	in, err := open(cmd, path, nil)
 	if err != nil {
-		t.add(path, err)
+		t.add(err)
 		v.Error = humane(err)
 		return v, nil
 	}
@@ -119,7 +119,7 @@ func verify(cmd *cobra.Command, path string, t *troubles, found func(error) erro
 		}
 		bar.hide()
 		if !reader.IsReport(err) {
-			t.add(path, err)
+			t.add(err)
 			v.Error = humane(err)
 			break
 		}

@@ -123,7 +123,7 @@ func copyEvents(ctx context.Context, s sink.Sink, events iter.Seq2[event.Event, 
 			}
 		}
 		if err != nil {
-			t.add("", err)
+			t.add(err)
 			continue
 		}
 		b.Reset()
