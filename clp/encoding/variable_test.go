@@ -46,7 +46,7 @@ func TestEncodeVariable(t *testing.T) {
 		{"0.0", "float 00000008", "float 0000000000000010"},
 		{"-0.0", "float 80000008", "float 8000000000000010"},
 		{"000.10", "float 000002A1", "float 0000000000000A41"},
-		{"12345678.9", dict, "float 0000000" + fmt.Sprintf("%X", 123456789<<8|0x80)},
+		{"12345678.9", dict, "float 0000000" + fmt.Sprintf("%X", uint64(123456789)<<8|0x80)},
 		{"123456789012345.6", dict, fmt.Sprintf("float %016X", uint64(1234567890123456)<<8|0xF0)},
 		{"-.9999999999999999", dict, fmt.Sprintf("float %016X", uint64(1)<<63|uint64(9999999999999999)<<8|0xFF)},
 		{"1234567890123456.7", dict, dict},

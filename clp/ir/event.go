@@ -2,6 +2,7 @@ package ir
 
 import (
 	"bytes"
+	"slices"
 )
 
 // Event is an event that was read. It belongs to its Reader, and is valid until the next call of Next.
@@ -17,12 +18,24 @@ type Event struct {
 	// Key-value streams.
 	pairs []pair
 	autos int // the first pairs are auto-generated
+	shape *Shape
 	value Value
 }
 
 func (e *Event) reset(r *Reader, pos int) {
 	e.r, e.offset, e.zone = r, r.base+int64(pos), r.zone
 	e.pairs, e.autos = e.pairs[:0], 0
+}
+
+// add adds a pair.
+func (e *Event) add(node int32) *pair {
+	n := len(e.pairs)
+	if n == cap(e.pairs) { // doubled, so that a hostile event leaves less garbage than append would
+		e.pairs = slices.Grow(e.pairs, n+16)
+	}
+	e.pairs = e.pairs[:n+1]
+	e.pairs[n].node = node
+	return &e.pairs[n]
 }
 
 // load makes a Value of a pair; there is one at a time.
@@ -120,29 +133,34 @@ func (e *Event) Visit(n Namespace, v Visitor) error {
 		return nil
 	}
 	t := e.r.space(n)
-	at, root := t.node(0).first, int32(0)
-	for at != root {
-		node := t.node(at)
-		if node.pair == noPair {
-			if err := v.Open(t.key(node)); err != nil {
-				return err
-			}
-			at = node.first
-			continue
+	for _, st := range e.shape.steps[n] {
+		var err error
+		switch st.pair {
+		case stepOpen:
+			err = v.Open(t.key(t.node(st.node)))
+		case stepClose:
+			err = v.Close()
+		default:
+			err = v.Value(t.key(t.node(st.node)), e.load(st.pair))
 		}
-		if err := v.Value(t.key(node), e.load(node.pair)); err != nil {
+		if err != nil {
 			return err
 		}
-		for node.next == 0 && node.parent != root {
-			if err := v.Close(); err != nil {
-				return err
-			}
-			node = t.node(node.parent)
-		}
-		at = node.next
 	}
 	return nil
 }
+
+// Shape returns what the event has in common with others; nil if it has so many keys that the reader does not remember
+// its shape. Events of one reader have the same keys in the same order if their shapes are the same pointer.
+func (e *Event) Shape() *Shape {
+	if e.r.IsText() || e.shape == &e.r.large {
+		return nil
+	}
+	return e.shape
+}
+
+// Value returns the i-th value that Visit visits, valid until the next one is asked for.
+func (e *Event) Value(n Namespace, i int) *Value { return e.load(e.shape.order[n][i]) }
 
 // Lookup returns the value at a path in one tree of a key-value event, if the event has it.
 func (e *Event) Lookup(n Namespace, path ...string) (Value, bool) {
@@ -150,19 +168,26 @@ func (e *Event) Lookup(n Namespace, path ...string) (Value, bool) {
 		return Value{}, false
 	}
 	t := e.r.space(n)
-	at := int32(0)
-	for _, name := range path {
-		owner, _ := t.find(at, bytesOf(name))
-		if owner == 0 {
+	at, owner := int32(0), int32(0)
+	for i, name := range path {
+		if i > 0 {
+			at = t.typed(owner, nodeObject)
+		}
+		if i > 0 && at == 0 {
 			return Value{}, false
 		}
-		at = t.node(owner).used
-		if at == 0 || t.node(at).stamp != t.event {
+		if owner, _ = t.find(at, bytesOf(name)); owner == 0 {
 			return Value{}, false
 		}
 	}
-	if pair := t.node(at).pair; pair != noPair {
-		return *e.load(pair), true
+	first, last := 0, e.shape.autos
+	if n == User {
+		first, last = last, len(e.shape.nodes)
+	}
+	for i := first; i < last; i++ {
+		if t.node(e.shape.nodes[i]).owner == owner {
+			return *e.load(int32(i)), true
+		}
 	}
 	return Value{}, false
 }
@@ -190,29 +215,27 @@ func (e *Event) AppendObject(dst []byte, n Namespace) ([]byte, error) {
 	start := len(dst)
 	t := e.r.space(n)
 	dst = append(dst, '{')
-	at, root := t.node(0).first, int32(0)
-	for at != root {
-		node := t.node(at)
-		if node.plain {
+	first := true
+	for _, st := range e.shape.steps[n] {
+		if st.pair == stepClose {
+			dst = append(dst, '}')
+			continue
+		}
+		if !first {
+			dst = append(dst, ',')
+		}
+		if node := t.node(st.node); node.plain {
 			dst = append(append(append(dst, '"'), t.key(node)...), '"', ':')
 		} else {
 			dst = append(AppendQuoted(dst, t.key(node)), ':')
 		}
-		if node.pair == noPair {
+		if first = st.pair == stepOpen; first {
 			dst = append(dst, '{')
-			at = node.first
 			continue
 		}
 		var err error
-		if dst, err = e.load(node.pair).AppendJSON(dst); err != nil {
+		if dst, err = e.load(st.pair).AppendJSON(dst); err != nil {
 			return dst[:start], e.Corrupt(err)
-		}
-		for node.next == 0 && node.parent != root {
-			dst = append(dst, '}')
-			node = t.node(node.parent)
-		}
-		if at = node.next; at != root {
-			dst = append(dst, ',')
 		}
 	}
 	return append(dst, '}'), nil

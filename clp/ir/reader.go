@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"slices"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -37,8 +36,14 @@ type Reader struct {
 	event Event
 	auto  *tree // of key-value streams; nil in text streams
 	user  *tree
-	last  int64 // text: time of the event before
-	zone  int64 // UTC offset, ms
+
+	shapes     map[uint64]*Shape // by hash
+	shapesSize int
+	lastShape  *Shape
+	large      Shape // of an event that is too large to keep its shape
+
+	last int64 // text: time of the event before
+	zone int64 // UTC offset, ms
 }
 
 const (
@@ -163,7 +168,7 @@ func (r *Reader) preamble() error {
 	}
 	r.pos = c.pos
 	if r.meta.Version == VersionKV {
-		r.auto, r.user = newTree(), newTree()
+		r.auto, r.user, r.shapes = newTree(), newTree(), map[uint64]*Shape{}
 	}
 	r.last = r.meta.Reference
 	return nil
@@ -383,6 +388,20 @@ func (r *Reader) tree(id int64) (*tree, int32) {
 }
 
 func (r *Reader) kvEvent(c *cursor) error {
+	start := c.pos
+	if r.quick(c) {
+		return nil
+	}
+	c.pos = start
+	if err := r.slowEvent(c); err != nil {
+		return err
+	}
+	r.event.shape = r.learn()
+	return nil
+}
+
+// slowEvent reads an event and checks all that an event must not be.
+func (r *Reader) slowEvent(c *cursor) error {
 	e := &r.event
 	e.reset(r, c.pos)
 	r.auto.begin()
@@ -410,10 +429,7 @@ func (r *Reader) kvEvent(c *cursor) error {
 			return fail(ErrID)
 		}
 		n := int32(len(e.pairs))
-		if len(e.pairs) == cap(e.pairs) { // doubled, so that a hostile event leaves less garbage than append would
-			e.pairs = slices.Grow(e.pairs, len(e.pairs)+16)
-		}
-		e.pairs = append(e.pairs, pair{node: node})
+		e.add(node)
 		if id >= 0 {
 			users = true
 			if err := t.touch(node, n); err != nil {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/tracehandler/tracehandler/clp/ir"
-	"github.com/tracehandler/tracehandler/event"
 )
 
 // Decoder turns the events of one stream into JSON lines. It is for one goroutine at a time.
@@ -18,11 +17,18 @@ type Decoder struct {
 	line lineWriter
 	auto autoReader
 	text []byte
+
+	templates      map[*ir.Shape]*template // nil for a shape that has none
+	path, function []byte
+	when           seconds
 }
+
+// maxTemplates bounds the templates; then all are forgotten, and made again.
+const maxTemplates = 4 << 10
 
 // NewDecoder returns a decoder of the events that r reads, of either kind.
 func NewDecoder(r *ir.Reader) *Decoder {
-	d := &Decoder{r: r}
+	d := &Decoder{r: r, templates: map[*ir.Shape]*template{}}
 	var user struct {
 		Tracehandler struct{ Mapping int }
 	}
@@ -40,11 +46,34 @@ func (d *Decoder) AppendLine(dst []byte, e *ir.Event) ([]byte, error) {
 	if d.r.IsText() {
 		return d.appendText(dst, e)
 	}
-	out, err := d.append(dst, e.Visit)
+	var out []byte
+	var err error
+	if t := d.template(e); t != nil {
+		out, err = t.append(d, dst, e)
+	} else {
+		out, err = d.append(dst, e.Visit)
+	}
 	if err != nil {
 		return dst, e.Corrupt(err)
 	}
 	return out, nil
+}
+
+// template returns the template for e, nil if there is none.
+func (d *Decoder) template(e *ir.Event) *template {
+	s := e.Shape()
+	if !d.ours || s == nil {
+		return nil
+	}
+	t, ok := d.templates[s]
+	if !ok {
+		if len(d.templates) >= maxTemplates {
+			clear(d.templates)
+		}
+		t = newTemplate(e)
+		d.templates[s] = t
+	}
+	return t
 }
 
 // append appends the event whose trees visit walks.
@@ -225,7 +254,7 @@ func (a *autoReader) appendBuiltins(dst []byte, canonical bool) []byte {
 	switch {
 	case canonical:
 		dst = append(appendComma(dst), `"level":"`...)
-		dst = append(append(dst, a.num.String()...), '"')
+		dst = append(appendLevel(dst, a.num), '"')
 	case len(a.name) > 0:
 		dst = append(appendComma(dst), `"level":`...)
 		dst = ir.AppendQuoted(dst, a.name)
@@ -233,18 +262,23 @@ func (a *autoReader) appendBuiltins(dst []byte, canonical bool) []byte {
 	if len(a.path) == 0 && len(a.function) == 0 && a.line == 0 {
 		return dst
 	}
-	dst = append(appendComma(dst), `"source":{`...)
-	if len(a.function) > 0 {
+	return appendSource(appendComma(dst), a.path, a.function, a.line)
+}
+
+// appendSource appends the member source, with the fields that are known.
+func appendSource(dst, path, function []byte, line int64) []byte {
+	dst = append(dst, `"source":{`...)
+	if len(function) > 0 {
 		dst = append(dst, `"function":`...)
-		dst = ir.AppendQuoted(dst, a.function)
+		dst = ir.AppendQuoted(dst, function)
 	}
-	if len(a.path) > 0 {
+	if len(path) > 0 {
 		dst = append(appendComma(dst), `"file":`...)
-		dst = ir.AppendQuoted(dst, a.path)
+		dst = ir.AppendQuoted(dst, path)
 	}
-	if a.line != 0 {
+	if line != 0 {
 		dst = append(appendComma(dst), `"line":`...)
-		dst = strconv.AppendInt(dst, a.line, 10)
+		dst = strconv.AppendInt(dst, line, 10)
 	}
 	return append(dst, '}')
 }
@@ -304,11 +338,8 @@ func (w *lineWriter) Value(name []byte, v *ir.Value) error {
 		return nil
 	}
 	var err error
-	if f := v.Float(); v.Kind() == ir.Float && !w.fullFloat && f-f == 0 {
-		w.b = event.AppendFloat(w.b, f)
-		if w.point && isWhole(f) {
-			w.b = append(w.b, '.', '0')
-		}
+	if v.Kind() == ir.Float && !w.fullFloat {
+		w.b = appendFloat(w.b, v.Float(), w.point)
 		return nil
 	}
 	w.b, err = v.AppendJSON(w.b)

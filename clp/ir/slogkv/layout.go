@@ -278,19 +278,7 @@ func (c *clock) append(dst []byte, t time.Time) []byte {
 		c.head, c.tail = text[:len(text)-zone], text[len(text)-zone:]
 	}
 	dst = append(dst, c.head...)
-	if ns := t.Nanosecond(); ns != 0 {
-		var digits [10]byte
-		n := len(digits)
-		for i := len(digits) - 1; i > 0; i-- {
-			digits[i] = '0' + byte(ns%10)
-			ns /= 10
-		}
-		digits[0] = '.'
-		for digits[n-1] == '0' {
-			n--
-		}
-		dst = append(dst, digits[:n]...)
-	}
+	dst = appendFraction(dst, int64(t.Nanosecond()))
 	return append(dst, c.tail...)
 }
 

@@ -1,0 +1,200 @@
+package archive
+
+import (
+	"encoding/binary"
+	"errors"
+	"log/slog"
+	"math"
+)
+
+// The metadata section keeps some of its packets in MessagePack (https://github.com/msgpack/msgpack/blob/master/spec.md).
+
+var errMsgpack = errors.New("no MessagePack that an archive has")
+
+const maxMsgpackDepth = 100
+
+// unpacker reads MessagePack: maps with string keys, arrays, and scalars.
+type unpacker struct {
+	b   []byte
+	pos int
+}
+
+func (u *unpacker) take(n uint64) ([]byte, error) {
+	if n > uint64(len(u.b)-u.pos) {
+		return nil, errMsgpack
+	}
+	b := u.b[u.pos : u.pos+int(n)]
+	u.pos += int(n)
+	return b, nil
+}
+
+// uint reads n bytes, most significant first.
+func (u *unpacker) uint(n uint64) (uint64, error) {
+	b, err := u.take(n)
+	if err != nil {
+		return 0, err
+	}
+	var wide [8]byte
+	copy(wide[8-n:], b)
+	return binary.BigEndian.Uint64(wide[:]), nil
+}
+
+// value reads one value: nil, a bool, int64, uint64 (only beyond int64), float64, string, []byte, []any, or []slog.Attr
+// for a map, whose order is kept.
+func (u *unpacker) value(depth int) (any, error) {
+	if depth > maxMsgpackDepth {
+		return nil, errMsgpack
+	}
+	tag, err := u.uint(1)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case tag < 0x80:
+		return int64(tag), nil
+	case tag < 0x90:
+		return u.mapping(tag&0xF, depth)
+	case tag < 0xA0:
+		return u.array(tag&0xF, depth)
+	case tag < 0xC0:
+		b, err := u.take(tag & 0x1F)
+		return string(b), err
+	case tag >= 0xE0:
+		return int64(int8(tag)), nil
+	}
+	switch tag {
+	case 0xC0:
+		return nil, nil
+	case 0xC2, 0xC3:
+		return tag == 0xC3, nil
+	case 0xCA:
+		v, err := u.uint(4)
+		return float64(math.Float32frombits(uint32(v))), err
+	case 0xCB:
+		v, err := u.uint(8)
+		return math.Float64frombits(v), err
+	case 0xCC, 0xCD, 0xCE, 0xCF:
+		v, err := u.uint(1 << (tag - 0xCC))
+		if v > math.MaxInt64 {
+			return v, err
+		}
+		return int64(v), err
+	case 0xD0:
+		v, err := u.uint(1)
+		return int64(int8(v)), err
+	case 0xD1:
+		v, err := u.uint(2)
+		return int64(int16(v)), err
+	case 0xD2:
+		v, err := u.uint(4)
+		return int64(int32(v)), err
+	case 0xD3:
+		v, err := u.uint(8)
+		return int64(v), err
+	}
+	var width uint64
+	switch tag {
+	case 0xC4, 0xC5, 0xC6:
+		width = 1 << (tag - 0xC4)
+	case 0xD9, 0xDA, 0xDB:
+		width = 1 << (tag - 0xD9)
+	case 0xDC, 0xDD:
+		width = 2 << (tag - 0xDC)
+	case 0xDE, 0xDF:
+		width = 2 << (tag - 0xDE)
+	default:
+		return nil, errMsgpack
+	}
+	n, err := u.uint(width)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case tag <= 0xC6:
+		return u.take(n)
+	case tag <= 0xDB:
+		b, err := u.take(n)
+		return string(b), err
+	case tag <= 0xDD:
+		return u.array(n, depth)
+	}
+	return u.mapping(n, depth)
+}
+
+func (u *unpacker) array(n uint64, depth int) (any, error) {
+	if n > uint64(len(u.b)-u.pos) {
+		return nil, errMsgpack
+	}
+	list := []any{}
+	for range n {
+		v, err := u.value(depth + 1)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+	}
+	return list, nil
+}
+
+func (u *unpacker) mapping(n uint64, depth int) (any, error) {
+	if n > uint64(len(u.b)-u.pos) {
+		return nil, errMsgpack
+	}
+	attrs := []slog.Attr{}
+	for range n {
+		key, err := u.value(depth + 1)
+		if err != nil {
+			return nil, err
+		}
+		name, ok := key.(string)
+		if !ok {
+			return nil, errMsgpack
+		}
+		v, err := u.value(depth + 1)
+		if err != nil {
+			return nil, err
+		}
+		if group, ok := v.([]slog.Attr); ok {
+			attrs = append(attrs, slog.Attr{Key: name, Value: slog.GroupValue(group...)})
+		} else {
+			attrs = append(attrs, slog.Any(name, plain(v)))
+		}
+	}
+	return attrs, nil
+}
+
+// plain turns maps inside arrays into what events have for them.
+func plain(v any) any {
+	list, ok := v.([]any)
+	if !ok {
+		return v
+	}
+	for i, v := range list {
+		if group, ok := v.([]slog.Attr); ok {
+			list[i] = slog.GroupValue(group...)
+		} else {
+			list[i] = plain(v)
+		}
+	}
+	return list
+}
+
+// unpackAll reads exactly one value, and nothing behind it.
+func unpackAll(b []byte) (any, error) {
+	u := unpacker{b: b}
+	v, err := u.value(0)
+	if err == nil && u.pos != len(b) {
+		err = errMsgpack
+	}
+	return v, err
+}
+
+// member returns the value of a key of a map.
+func member(attrs []slog.Attr, key string) (any, bool) {
+	for _, a := range attrs {
+		if a.Key == key {
+			return a.Value.Any(), true
+		}
+	}
+	return nil, false
+}

@@ -1,0 +1,155 @@
+package ir
+
+// Shape is what events from one place in a program have in common: the same keys in the same order. Events that have the
+// same *Shape nest in the same way, so that a program can look at the keys once and then only at values.
+type Shape struct {
+	hash  uint64
+	nodes []int32 // of the pairs as they come in the stream, auto-generated ones first
+	types []nodeType
+	autos int
+	steps [2][]step  // by Namespace: how the keys nest
+	order [2][]int32 // by Namespace: the pairs as they are visited
+}
+
+// step is a part of a walk over the keys of an event.
+type step struct {
+	node int32
+	pair int32 // of a value, else one of the following
+}
+
+const (
+	stepOpen  = -1
+	stepClose = -2
+)
+
+// Bounds of what a reader remembers of shapes. When they are met all is forgotten, and learned again.
+const (
+	maxShapePairs = 4 << 10  // pairs of a shape
+	maxShapesSize = 64 << 10 // pairs of all shapes
+)
+
+// addHash mixes the ID of a pair into the hash of a shape.
+func addHash(h uint64, id int64) uint64 { return (h ^ uint64(uint32(id))) * 0x9E3779B97F4A7C15 }
+
+// matches reports whether the pairs, which have the hash h, are those of s, and have values that suit.
+func (s *Shape) matches(h uint64, pairs []pair, autos int) bool {
+	if s == nil || s.hash != h || len(s.nodes) != len(pairs) || s.autos != autos {
+		return false
+	}
+	for i := range pairs {
+		p := &pairs[i]
+		if p.node != s.nodes[i] || !p.suits(s.types[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// learn makes the shape of the event at hand, which was checked by touching all its nodes. It is kept unless it is large.
+func (r *Reader) learn() *Shape {
+	e := &r.event
+	s := &r.large
+	keep := len(e.pairs) <= maxShapePairs
+	if keep {
+		s = new(Shape)
+		if r.shapesSize += len(e.pairs) + 8; r.shapesSize > maxShapesSize {
+			clear(r.shapes)
+			r.shapesSize = len(e.pairs) + 8
+		}
+	}
+	s.autos, s.hash = e.autos, 0
+	s.nodes, s.types = s.nodes[:0], s.types[:0]
+	for i := range e.pairs {
+		t, id := r.user, int64(e.pairs[i].node)
+		if i < e.autos {
+			t, id = r.auto, ^id
+		}
+		s.hash = addHash(s.hash, id)
+		s.nodes = append(s.nodes, e.pairs[i].node)
+		s.types = append(s.types, t.node(e.pairs[i].node).typ)
+	}
+	for n := range s.steps {
+		s.walk(Namespace(n), r.space(Namespace(n)))
+	}
+	if keep {
+		r.shapes[s.hash] = s
+	}
+	return s
+}
+
+// walk follows the marks of a tree.
+func (s *Shape) walk(n Namespace, t *tree) {
+	steps, order := s.steps[n][:0], s.order[n][:0]
+	at, root := t.node(0).first, int32(0)
+	for at != root {
+		node := t.node(at)
+		if node.pair == noPair {
+			steps = append(steps, step{at, stepOpen})
+			at = node.first
+			continue
+		}
+		steps = append(steps, step{at, node.pair})
+		order = append(order, node.pair)
+		for node.next == 0 && node.parent != root {
+			steps = append(steps, step{node.parent, stepClose})
+			node = t.node(node.parent)
+		}
+		at = node.next
+	}
+	s.steps[n], s.order[n] = steps, order
+}
+
+// quick reads an event of a shape that is known. It reports false if it cannot; then it has changed nothing that counts,
+// and the event is to be read with all checks.
+func (r *Reader) quick(c *cursor) bool {
+	e := &r.event
+	e.reset(r, c.pos)
+	users := false
+	var h uint64
+	for {
+		tag, err := c.tag()
+		if err != nil {
+			return false
+		}
+		if tag-tagID8 > tagID32-tagID8 {
+			break
+		}
+		id, err := c.integer(1 << (tag - tagID8))
+		if err != nil {
+			return false
+		}
+		h = addHash(h, id)
+		if id >= 0 {
+			users = true
+			e.add(int32(id))
+			continue
+		}
+		if users || c.value(e.add(int32(^id))) != nil {
+			return false
+		}
+		e.autos++
+	}
+	if !users {
+		if c.b[c.pos] != tagEmpty {
+			return false
+		}
+		c.pos++
+	}
+	for i := e.autos; i < len(e.pairs); i++ {
+		if c.value(&e.pairs[i]) != nil {
+			return false
+		}
+	}
+	if e.shape = r.lastShape; !e.shape.matches(h, e.pairs, e.autos) {
+		if e.shape = r.shapes[h]; !e.shape.matches(h, e.pairs, e.autos) {
+			return false
+		}
+		r.lastShape = e.shape
+	}
+	for i, typ := range e.shape.types {
+		if typ == nodeArray {
+			e.pairs[i].kind = Array
+		}
+	}
+	return true
+}

@@ -1,0 +1,275 @@
+package slogkv
+
+import (
+	"bytes"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"github.com/tracehandler/tracehandler/clp/ir"
+	"github.com/tracehandler/tracehandler/event"
+)
+
+// template is the line of all events of one shape, with holes for the values. It is made for streams with this mapping
+// and events without @exact.
+type template struct {
+	roles     []role   // of the auto-generated values
+	canonical bool     // the event is that of a record
+	parts     [][]byte // what stands before each user-generated value
+	tail      []byte   // and behind the last
+
+	// The source of the event before, and its text.
+	path, function []byte
+	line           int64
+	source         []byte
+}
+
+// role is what an auto-generated value is for.
+type role uint8
+
+const (
+	roleNone role = iota
+	roleMillis
+	roleOffset
+	roleNanos
+	roleNum
+	rolePath
+	roleLine
+	roleFunction
+)
+
+var roles = map[string]map[string]struct {
+	role role
+	kind ir.Kind
+}{
+	keyTimestamp: {keyMillis: {roleMillis, ir.Int}, keyOffset: {roleOffset, ir.Int}, keyNanos: {roleNanos, ir.Int}},
+	keyLevel:     {keyNum: {roleNum, ir.Int}},
+	keySource:    {keyPath: {rolePath, ir.String}, keyLine: {roleLine, ir.Int}, keyFunction: {roleFunction, ir.String}},
+}
+
+// newTemplate returns the template of events like e, nil if there is none.
+func newTemplate(e *ir.Event) *template {
+	t := &template{}
+	a := autoRoles{t: t}
+	if e.Visit(ir.Auto, &a) != nil || a.odd {
+		return nil
+	}
+	u := partWriter{t: t, first: true}
+	if e.Visit(ir.User, &u) != nil {
+		return nil
+	}
+	t.tail = append(u.part, '}')
+	return t
+}
+
+// autoRoles is a visitor that finds the roles of values.
+type autoRoles struct {
+	t       *template
+	section string
+	depth   int
+	odd     bool
+}
+
+func (a *autoRoles) Open(name []byte) error {
+	if a.depth++; a.depth == 1 {
+		a.section = string(name)
+	}
+	a.odd = a.odd || a.section == keyExact
+	return nil
+}
+
+func (a *autoRoles) Close() error {
+	a.depth--
+	return nil
+}
+
+func (a *autoRoles) Value(name []byte, v *ir.Value) error {
+	r := roleNone
+	if a.depth == 1 {
+		if known := roles[a.section][string(name)]; known.kind == v.Kind() {
+			r = known.role
+		}
+	}
+	a.t.roles = append(a.t.roles, r)
+	a.t.canonical = a.t.canonical || r == roleNum
+	return nil
+}
+
+// partWriter is a visitor that writes all but the values.
+type partWriter struct {
+	t     *template
+	part  []byte
+	first bool // in its object
+}
+
+func (w *partWriter) key(name []byte) {
+	if !w.first {
+		w.part = append(w.part, ',')
+	}
+	w.part = append(ir.AppendQuoted(w.part, name), ':')
+}
+
+func (w *partWriter) Open(name []byte) error {
+	w.key(name)
+	w.part = append(w.part, '{')
+	w.first = true
+	return nil
+}
+
+func (w *partWriter) Close() error {
+	w.part = append(w.part, '}')
+	w.first = false
+	return nil
+}
+
+func (w *partWriter) Value(name []byte, _ *ir.Value) error {
+	if w.t.canonical && len(w.t.parts) == 0 {
+		name = []byte(slog.MessageKey)
+	}
+	w.key(name)
+	w.t.parts = append(w.t.parts, w.part)
+	w.part, w.first = nil, false
+	return nil
+}
+
+// append appends the line of e.
+func (t *template) append(d *Decoder, dst []byte, e *ir.Event) ([]byte, error) {
+	var millis, nanos, zone, line int64
+	var level slog.Level
+	hasTime := false
+	var err error
+	d.path, d.function = d.path[:0], d.function[:0]
+	for i, r := range t.roles {
+		if r == roleNone || !t.canonical {
+			continue
+		}
+		v := e.Value(ir.Auto, i)
+		switch r {
+		case roleMillis:
+			millis, hasTime = v.Int(), true
+		case roleOffset:
+			zone = v.Int()
+		case roleNanos:
+			nanos = v.Int()
+		case roleNum:
+			level = slog.Level(v.Int())
+		case rolePath:
+			d.path, err = v.AppendText(d.path)
+		case roleLine:
+			line = v.Int()
+		case roleFunction:
+			d.function, err = v.AppendText(d.function)
+		}
+		if err != nil {
+			return dst, err
+		}
+	}
+	dst = append(dst, '{')
+	if t.canonical {
+		if hasTime {
+			dst = append(dst, `"time":"`...)
+			dst = append(append(d.when.append(dst, millis, nanos, zone), '"'), ',')
+		}
+		dst = append(appendLevel(append(dst, `"level":"`...), level), '"')
+		if len(d.path) > 0 || len(d.function) > 0 || line != 0 {
+			if line != t.line || !bytes.Equal(d.path, t.path) || !bytes.Equal(d.function, t.function) {
+				t.path, t.function, t.line = append(t.path[:0], d.path...), append(t.function[:0], d.function...), line
+				t.source = appendSource(t.source[:0], d.path, d.function, line)
+			}
+			dst = append(append(dst, ','), t.source...)
+		}
+		if len(t.parts) > 0 {
+			dst = append(dst, ',')
+		}
+	}
+	for i, part := range t.parts {
+		dst = append(dst, part...)
+		v := e.Value(ir.User, i)
+		switch v.Kind() {
+		case ir.Int:
+			dst = strconv.AppendInt(dst, v.Int(), 10)
+		case ir.Float:
+			dst = appendFloat(dst, v.Float(), false)
+		default:
+			if dst, err = v.AppendJSON(dst); err != nil {
+				return dst, err
+			}
+		}
+	}
+	return append(dst, t.tail...), nil
+}
+
+// appendFloat appends a float of an event with this mapping; if point, one without a fraction gets ".0". NaN and
+// infinities, which the mapping writes as strings, are null as for all readers.
+func appendFloat(dst []byte, f float64, point bool) []byte {
+	if f-f != 0 {
+		return append(dst, "null"...)
+	}
+	dst = event.AppendFloat(dst, f)
+	if point && isWhole(f) {
+		dst = append(dst, '.', '0')
+	}
+	return dst
+}
+
+// appendLevel appends the text of a level as slog.Level.String has it.
+func appendLevel(dst []byte, l slog.Level) []byte {
+	switch l {
+	case slog.LevelDebug:
+		return append(dst, "DEBUG"...)
+	case slog.LevelInfo:
+		return append(dst, "INFO"...)
+	}
+	return append(dst, l.String()...)
+}
+
+// seconds remembers the text of one second.
+type seconds struct {
+	valid      bool
+	unix, zone int64
+	head, tail []byte
+}
+
+// append appends a time as RFC 3339 with as many digits of the second as it has.
+func (s *seconds) append(dst []byte, millis, nanos, zone int64) []byte {
+	unix, ms := millis/1000, millis%1000
+	if ms < 0 {
+		unix, ms = unix-1, ms+1000
+	}
+	if nanos < 0 || nanos >= 1e6 {
+		return appendTime(dst, millis, nanos, zone)
+	}
+	if !s.valid || unix != s.unix || zone != s.zone {
+		t := time.Unix(unix, 0).UTC()
+		if zone != 0 {
+			t = t.In(time.FixedZone("", int(zone)))
+		}
+		text := t.AppendFormat(s.head[:0], time.RFC3339)
+		tail := len("+00:00")
+		if text[len(text)-1] == 'Z' {
+			tail = len("Z")
+		}
+		s.tail = append(s.tail[:0], text[len(text)-tail:]...)
+		s.head, s.unix, s.zone, s.valid = text[:len(text)-tail], unix, zone, true
+	}
+	dst = append(dst, s.head...)
+	return append(appendFraction(dst, ms*1e6+nanos), s.tail...)
+}
+
+// appendFraction appends a point and the digits of nanoseconds, without zeros at the end; nothing for 0.
+func appendFraction(dst []byte, ns int64) []byte {
+	if ns == 0 {
+		return dst
+	}
+	var digits [10]byte
+	for i := len(digits) - 1; i > 0; i-- {
+		digits[i] = '0' + byte(ns%10)
+		ns /= 10
+	}
+	digits[0] = '.'
+	n := len(digits)
+	for digits[n-1] == '0' {
+		n--
+	}
+	return append(dst, digits[:n]...)
+}
