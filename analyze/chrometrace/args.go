@@ -60,7 +60,12 @@ func valueEnd(b []byte, i int) int {
 			return end + 1
 		}
 		return short
-	case '{', '[':
+	case '{':
+		if end := flatEnd(b, i); end > 0 {
+			return end
+		}
+		return skipNested(b, i)
+	case '[':
 		return skipNested(b, i)
 	}
 	end := scalarEnd(b, i)

@@ -96,6 +96,22 @@ func skipNested(b []byte, i int) int {
 	}
 }
 
+// flatEnd returns the index after the object at b[i] if it holds no other object and no escape, as most arguments do, or 0
+// if that is not so. Three vector searches of its text are several times faster than a walk from bracket to bracket:
+// with an even number of quotes before it and no backslash, the first '}' is outside strings, and as the object's own
+// '{' is the only one before it, it is the object's end.
+func flatEnd(b []byte, i int) int {
+	n := bytes.IndexByte(b[i:], '}')
+	if n < 0 {
+		return 0
+	}
+	text := b[i : i+n]
+	if bytes.Count(text, openBrace) != 1 || bytes.Count(text, quote)&1 != 0 || bytes.IndexByte(text, '\\') >= 0 {
+		return 0
+	}
+	return i + n + 1
+}
+
 // skipSpace returns the index of the first byte at or after i that is not JSON white space.
 func skipSpace(b []byte, i int) int {
 	for i < len(b) {
