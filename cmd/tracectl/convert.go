@@ -33,14 +33,16 @@ it becomes is said by --to, or else by the suffix of -o FILE.
 
 Without -o the output stands beside its source, with the suffix of its format. Several sources go into -o DIRECTORY. Each
 output is checked before it gets its name, and nothing is replaced unless --overwrite is given. A damaged source is an
-error, unless --salvage says to convert what is intact; the exit code is 2 in both cases.`,
+error, unless --salvage says to convert what is intact; the exit code is 2 in both cases.
+
+--to chrome is not a trace of events but their spans as Chrome trace-event JSON, which Perfetto shows as a timeline.`,
 		Example: `  tracectl convert --to zstd app.ndjson                  # makes app.ndjson.zst
   tracectl convert -o app.ndjson app.ndjson.gz
   tracectl convert --to gzip -o packed/ traces/
   journalctl -o json -u app | tracectl convert -o app.ndjson.zst -`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runConvert(cmd, args, &o) },
 	}
-	o.writing.add(cmd, "write to this `file` or into this directory; - is standard output")
+	o.writing.add(cmd, "write to this `file` or into this directory; - is standard output", toChrome)
 	f := cmd.Flags()
 	f.BoolVar(&o.salvage, "salvage", false, "convert what is intact of a damaged trace")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print nothing but errors")
@@ -48,6 +50,9 @@ error, unless --salvage says to convert what is intact; the exit code is 2 in bo
 }
 
 func runConvert(cmd *cobra.Command, args []string, o *convertOptions) error {
+	if o.to == toChrome {
+		return convertToChrome(cmd, args, &o.writing)
+	}
 	to, err := o.format(cmd)
 	if err != nil {
 		return err

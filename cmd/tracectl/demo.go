@@ -78,7 +78,7 @@ func runDemo(cmd *cobra.Command, o *demoOptions) error {
 			plain = r.Stored
 		}
 		t.Row(f.String(), number(r.Stored), ratio(plain, r.Stored), fmt.Sprintf("%d ns", r.P50.Nanoseconds()), span(r.P99), number(int64(float64(o.events)/r.Wrote.Seconds())),
-			fmt.Sprintf("%.0f MB/s", float64(r.Text)/1e6/r.Read.Seconds()), "ok", number(r.Compared)+" equal", filepath.Base(r.Path))
+			fmt.Sprintf("%.0f MB/s", float64(plain)/1e6/r.Read.Seconds()), "ok", number(r.Compared)+" equal", filepath.Base(r.Path))
 		files = append(files, r.Path)
 	}
 	if err := t.Write(out, useColor(cmd, out)); err != nil {
@@ -89,7 +89,7 @@ func runDemo(cmd *cobra.Command, o *demoOptions) error {
 	}
 	fmt.Fprintf(out, `
 ratio: size of plain over size of this; caller: what one call of Handle takes, a look at the clock (about 50 ns) included;
-written/s: events, from the first call to the end of Close, generating them included; read back: uncompressed text
+written/s: events, from the first call to the end of Close, generating them included; read back: of plain text
 
 The files are in %s (%s). Try:
 `, dir, span(time.Since(start)))

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -70,7 +71,10 @@ func complain(errOut io.Writer, err error) {
 	fmt.Fprintf(errOut, "tracectl: %s\n", humane(err))
 }
 
-var packageNames = regexp.MustCompile(`(^|: )(?:reader|finalize|convert|sink|event|frame|format|naming|parse|analyze|archive|ir|kql|vfs|corpus): `)
+// packageNames are those of this module that errors begin with.
+var packageNames = regexp.MustCompile(`(^|: )(?:` + strings.Join(strings.Fields(`
+	analyze archive chrometrace convert corpus event finalize format frame handler html input ir kineto kql naming parse reader roofline
+	sink slogkv source spans stacks steps vfs`), "|") + `): `)
 
 func humane(err error) string {
 	return packageNames.ReplaceAllString(err.Error(), "$1")

@@ -25,13 +25,15 @@ type writing struct {
 	overwrite bool
 }
 
-func (w *writing) add(cmd *cobra.Command, output string) {
+// add adds the flags. Others are formats that the command writes in its own way.
+func (w *writing) add(cmd *cobra.Command, output string, others ...string) {
 	f := cmd.Flags()
-	f.StringVar(&w.to, "to", "", "`format` of the output: "+strings.Join(formatWords(), ", "))
+	words := append(formatWords(), others...)
+	f.StringVar(&w.to, "to", "", "`format` of the output: "+strings.Join(words, ", "))
 	f.StringVarP(&w.output, "output", "o", "", output)
 	f.IntVar(&w.effort, "compression-level", 0, "effort: gzip 1 to 9, zstd 1 (fastest) to 4 (best); 0 is the format's default")
 	f.BoolVar(&w.overwrite, "overwrite", false, "replace the output if it exists")
-	complete(cmd, "to", formatWords()...)
+	complete(cmd, "to", words...)
 }
 
 func formatWords() []string {

@@ -32,6 +32,7 @@ var Formats = []format.Format{
 	format.Plain,
 	format.Gzip,
 	format.Zstd,
+	format.CLPIR,
 }
 
 // Options say what to run.
@@ -46,7 +47,6 @@ type Options struct {
 // Result is what a run found.
 type Result struct {
 	Path     string
-	Text     int64         // bytes before compression
 	Stored   int64         // bytes of the file
 	P50, P99 time.Duration // of one call of Handle, a look at the clock included
 	Wrote    time.Duration // from the first call to the end of Close
@@ -68,7 +68,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 		return r, fmt.Errorf("%s: verified %d events, want %d; %d bytes torn, %d damaged, %d bad lines", r.Path, report.Events, o.Events,
 			report.TornBytes, report.DamageBytes, report.BadLinesCount)
 	}
-	r.Text, r.Stored = report.Text, report.Size
+	r.Stored = report.Size
 	if err := read(ctx, &r); err != nil {
 		return r, err
 	}
