@@ -7,6 +7,7 @@ import (
 
 	"github.com/tracehandler/tracehandler/parse/internal/analysis"
 	"github.com/tracehandler/tracehandler/parse/internal/js"
+	"github.com/tracehandler/tracehandler/parse/internal/repeat"
 	"github.com/tracehandler/tracehandler/parse/internal/srcmap"
 )
 
@@ -124,31 +125,40 @@ func (c *compiler) read(payload js.Value) (list []stage, known, any bool) {
 	return list, known, any
 }
 
-// appendCompilation appends the record as one line: the payload with its stages and source mappings, and the occurrence
-// id. Everything else is copied as it is.
-func (c *compiler) appendCompilation(dst []byte, root js.Value, occurrence int64) []byte {
+// appendCompilation makes the record's line, in two parts: head up to the source mappings, which repeat themselves and
+// know how, and tail from there. The payload gets its stages and source mappings, the record its occurrence id;
+// everything else is copied as it is.
+func (c *compiler) appendCompilation(head []byte, tail *repeat.Text, root js.Value, occurrence int64) []byte {
 	payload := root.Get("payload")
 	_, known, any := c.read(payload)
-	dst = append(dst, '{')
+	tail.Reset()
+	dst := append(head, '{')
+	part := &dst
 	for m := range root.Each() {
 		switch key, _ := m.KeyPlain(); string(key) {
 		case "occurrence_id":
 			continue
 		case "payload":
-			if m.Kind() == js.Object {
+			if m.Kind() == js.Object && len(tail.B) == 0 {
 				dst = append(dst, `"payload":`...)
 				dst = c.appendPayload(dst, m, known, any)
-				dst = append(dst, ',')
+				if any {
+					c.appendMappings(tail, m)
+					part = &tail.B
+				}
+				*part = append(*part, '}', ',')
 				continue
 			}
 		}
-		dst = append(append(append(append(dst, m.RawKey()...), ':'), m.Raw()...), ',')
+		*part = append(append(append(append(*part, m.RawKey()...), ':'), m.Raw()...), ',')
 	}
-	dst = append(dst, `"occurrence_id":`...)
-	dst = strconv.AppendInt(dst, occurrence, 10)
-	return append(dst, '}', '\n')
+	*part = append(*part, `"occurrence_id":`...)
+	*part = strconv.AppendInt(*part, occurrence, 10)
+	*part = append(*part, '}', '\n')
+	return dst
 }
 
+// appendPayload appends the payload without its end; with source mappings it ends where their value begins.
 func (c *compiler) appendPayload(dst []byte, payload js.Value, known, any bool) []byte {
 	dst = append(dst, '{')
 	first := true
@@ -189,14 +199,18 @@ func (c *compiler) appendPayload(dst []byte, payload js.Value, known, any bool) 
 	}
 	if any {
 		next()
-		py := payload.Get("python_source")
-		p := srcmap.Python{Known: py.Kind() == js.Object && py.Len() > 0}
-		if !c.o.compat {
-			p.File = py.Get("file_path").Str()
-		}
-		dst = c.maps.AppendJSON(append(dst, `"source_mappings":`...), p)
+		dst = append(dst, `"source_mappings":`...)
 	}
-	return append(dst, '}')
+	return dst
+}
+
+func (c *compiler) appendMappings(t *repeat.Text, payload js.Value) {
+	py := payload.Get("python_source")
+	p := srcmap.Python{Known: py.Kind() == js.Object && py.Len() > 0}
+	if !c.o.compat {
+		p.File = py.Get("file_path").Str()
+	}
+	c.maps.AppendJSON(t, p)
 }
 
 // baseWarps returns the number of warps that the TTGIR starts from, if the metadata has another one and does not say.

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/tracehandler/tracehandler/format"
 	"github.com/tracehandler/tracehandler/parse/internal/js"
+	"github.com/tracehandler/tracehandler/parse/internal/repeat"
 )
 
 // longString is the number of characters beyond which a string in a launch is replaced by its length.
@@ -31,6 +33,7 @@ type ranker struct {
 	ids     identifier
 	compile compiler
 	line    []byte
+	tail    repeat.Text
 
 	kernels  map[string]*kernel
 	order    []*kernel // by first appearance
@@ -53,6 +56,7 @@ func newRanker(o *settings, b Bucket, s *spill, rep *RankReport) *ranker {
 	r := &ranker{o: o, bucket: b, spill: s, report: rep, kernels: map[string]*kernel{}, sessions: map[string]*session{}, outputs: map[string]*output{}}
 	r.doc.Known = &r.memo
 	r.compile.o = o
+	r.tail.Off = o.format != format.Gzip
 	return r
 }
 
@@ -199,8 +203,8 @@ func (r *ranker) compilation(root js.Value) error {
 	r.occurrence++
 	r.report.Compilations++
 
-	r.line = r.compile.appendCompilation(r.line[:0], root, k.occurrence)
-	if err := r.spill.put(&k.head, r.line); err != nil {
+	r.line = r.compile.appendCompilation(r.line[:0], &r.tail, root, k.occurrence)
+	if err := r.spill.putParts(&k.head, r.line, &r.tail); err != nil {
 		return err
 	}
 	r.report.warn(r.compile.maps.Warnings)

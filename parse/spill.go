@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/tracehandler/tracehandler/format"
+	"github.com/tracehandler/tracehandler/parse/internal/repeat"
 )
 
 // spill keeps the lines of many streams in bounded memory and gives them back stream by stream. Lines are gathered in
@@ -28,6 +29,8 @@ type spill struct {
 	pending int   // bytes of buffers
 	waiting []*stream
 	packed  []byte
+	joined  []byte
+	repeats repeat.Encoder
 }
 
 // stream is a sequence of lines in a spill.
@@ -102,6 +105,26 @@ func (s *spill) put(t *stream, line []byte) error {
 	return s.write(t, line, 1, true)
 }
 
+// directTail is the number of bytes from which on a tail is worth a block of its own.
+const directTail = 8 << 10
+
+// putParts appends a line in two parts, of which the second knows where it repeats itself.
+func (s *spill) putParts(t *stream, head []byte, tail *repeat.Text) error {
+	if s.pack.format != format.Gzip || len(tail.B) < directTail {
+		s.joined = append(append(s.joined[:0], head...), tail.B...)
+		return s.put(t, s.joined)
+	}
+	if len(t.pend) > 0 {
+		if err := s.flush(t, true); err != nil {
+			return err
+		}
+	}
+	s.packed = s.pack.appendBlock(s.packed[:0], head)
+	s.packed = s.repeats.AppendBlock(s.packed, tail)
+	crc := crc32.Update(crc32.ChecksumIEEE(head), crc32.IEEETable, tail.B)
+	return s.store(t, s.packed, block{raw: len(head) + len(tail.B), lines: 1, crc: crc, packed: true})
+}
+
 // flush moves the pending lines of t to the file.
 func (s *spill) flush(t *stream, pack bool) error {
 	err := s.write(t, t.pend, t.pendLines, pack)
@@ -115,14 +138,7 @@ func (s *spill) flush(t *stream, pack bool) error {
 
 // write puts lines into the file.
 func (s *spill) write(t *stream, data []byte, lines int, pack bool) error {
-	if s.file == nil {
-		f, err := os.OpenFile(s.path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
-		if err != nil {
-			return fmt.Errorf("parse: spill: %w", err)
-		}
-		s.file, s.out = f, bufio.NewWriterSize(f, 256<<10)
-	}
-	b := block{off: s.size, raw: len(data), lines: lines, packed: pack && s.pack.compresses()}
+	b := block{raw: len(data), lines: lines, packed: pack && s.pack.compresses()}
 	if b.packed {
 		if s.pack.format == format.Gzip {
 			b.crc = crc32.ChecksumIEEE(data)
@@ -130,7 +146,19 @@ func (s *spill) write(t *stream, data []byte, lines int, pack bool) error {
 		s.packed = s.pack.appendBlock(s.packed[:0], data)
 		data = s.packed
 	}
-	b.size = len(data)
+	return s.store(t, data, b)
+}
+
+// store puts a block into the file.
+func (s *spill) store(t *stream, data []byte, b block) error {
+	if s.file == nil {
+		f, err := os.OpenFile(s.path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+		if err != nil {
+			return fmt.Errorf("parse: spill: %w", err)
+		}
+		s.file, s.out = f, bufio.NewWriterSize(f, 256<<10)
+	}
+	b.off, b.size = s.size, len(data)
 	if _, err := s.out.Write(data); err != nil {
 		return fmt.Errorf("parse: spill: %w", err)
 	}

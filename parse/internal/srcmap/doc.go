@@ -8,7 +8,7 @@
 //	b.Add(srcmap.MLIR, "ttir", ttir)
 //	b.Add(srcmap.PTX, "ptx", ptx)
 //	b.Join()
-//	dst = b.AppendJSON(dst, srcmap.Python{File: "/u/k.py"})
+//	b.AppendJSON(&text, srcmap.Python{Known: true, File: "/u/k.py"})
 //
 // The notations are those of MLIR's location attributes (mlir.llvm.org/docs/Dialects/Builtin), LLVM's debug metadata
 // (llvm.org/docs/LangRef, "Specialized Metadata Nodes"), the .loc directives of LLVM's assembly printers, and the

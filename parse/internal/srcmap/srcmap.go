@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tracehandler/tracehandler/parse/internal/js"
+	"github.com/tracehandler/tracehandler/parse/internal/repeat"
 )
 
 // Notation is how a stage says where a line came from.
@@ -53,17 +54,19 @@ type Stage struct {
 	index    []int32 // 1 + index into Entries, by line
 
 	full, short lineGroups
+
+	// What repeats in the JSON of the entries, for the compressor: by group of equal places what stands before and
+	// behind the stage's own line; names of members.
+	heads, tails    []repeat.Piece
+	ownLine, listOf repeat.Piece
 }
 
 // lineGroups are the lines of a stage by group of equal places, and how they are written.
 type lineGroups struct {
 	start []int32 // where the lines of a group begin in lines
 	lines []int32
-	text  []span // of the groups that were written before
+	text  []repeat.Piece // of the groups, as they are written
 }
-
-// span is a part of Builder.arena; the empty one has not been written.
-type span struct{ from, to int32 }
 
 // At returns the entry for a line of the stage, nil if it has none.
 func (s *Stage) At(line int) *Entry {
@@ -92,16 +95,22 @@ type Builder struct {
 	byBase map[string]int32
 	mlir   mlirReader
 	groups map[place]int32
-	arena  []byte
 	py     pythonTable
+
+	column, callee, caller, alias, id, inFile, inLine repeat.Piece
 }
 
-type file struct{ name, quoted string }
+type file struct {
+	name  string
+	entry []byte // how an entry begins
+	quote []byte
+	piece repeat.Piece
+}
 
 // Reset empties b and keeps its memory.
 func (b *Builder) Reset() {
 	b.free = append(b.free, b.Stages...)
-	b.Stages, b.Warnings, b.files, b.arena = b.Stages[:0], nil, b.files[:0], b.arena[:0]
+	b.Stages, b.Warnings, b.files = b.Stages[:0], nil, b.files[:0]
 	clear(b.byName)
 	clear(b.byBase)
 }
@@ -163,7 +172,8 @@ func (b *Builder) fileID(name []byte) int32 {
 	}
 	id := int32(len(b.files))
 	s := string(name)
-	b.files = append(b.files, file{s, string(js.AppendString(nil, s))})
+	quote := js.AppendString(nil, s)
+	b.files = append(b.files, file{name: s, quote: quote, entry: append(append([]byte(`":{"file":`), quote...), `,"line":`...)})
 	b.byName[s] = id
 	if i := strings.LastIndexByte(s, '/'); i >= 0 {
 		if _, ok := b.byBase[s[i+1:]]; !ok {
@@ -217,6 +227,7 @@ func (b *Builder) Join() {
 		}
 	}
 	for _, s := range b.Stages {
+		s.heads, s.tails = resize(s.heads, len(b.groups)), resize(s.tails, len(b.groups))
 		s.full.fill(s, len(b.groups), func(e *Entry) int32 { return e.full })
 		if sass {
 			s.short.fill(s, len(b.groups), func(e *Entry) int32 { return e.short })
@@ -266,29 +277,28 @@ func (b *Builder) Lines(s *Stage, e *Entry, other *Stage) []int32 {
 }
 
 // appendLineList appends `,"ptx_lines":[1,2]` with the lines of other that belong to e, nothing if there are none.
-func (b *Builder) appendLineList(dst []byte, s *Stage, e *Entry, other *Stage) []byte {
+func (b *Builder) appendLineList(t *repeat.Text, s *Stage, e *Entry, other *Stage) {
 	g, k := &other.full, e.full
 	if s.Notation == SASS || other.Notation == SASS {
 		g, k = &other.short, e.short
 	}
 	l := g.of(k)
-	if len(l) == 0 {
-		return dst
+	if len(l) == 0 || t.Again(&g.text[k]) {
+		return
 	}
-	t := &g.text[k]
-	if t.to == 0 {
-		t.from = int32(len(b.arena))
-		a := append(append(append(b.arena, `,"`...), other.Name...), `_lines":[`...)
-		for i, n := range l {
-			if i > 0 {
-				a = append(a, ',')
-			}
-			a = strconv.AppendInt(a, int64(n), 10)
+	at := len(t.B)
+	if !t.Again(&other.listOf) {
+		t.B = append(append(append(t.B, `,"`...), other.Name...), `_lines":[`...)
+		t.Note(&other.listOf, at)
+	}
+	for i, n := range l {
+		if i > 0 {
+			t.B = append(t.B, ',')
 		}
-		b.arena = append(a, ']')
-		t.to = int32(len(b.arena))
+		t.B = strconv.AppendInt(t.B, int64(n), 10)
 	}
-	return append(dst, b.arena[t.from:t.to]...)
+	t.B = append(t.B, ']')
+	t.Note(&g.text[k], at)
 }
 
 // Python says how the table from source lines to the lines of each stage is made.
@@ -297,65 +307,83 @@ type Python struct {
 	File  string // the source's file. If it is set, lines of other files count for the call in File they were inlined for
 }
 
-// AppendJSON appends the mappings as one object: a member for each stage, and "python".
-func (b *Builder) AppendJSON(dst []byte, py Python) []byte {
-	dst = append(dst, '{')
+// AppendJSON appends the mappings as one object: a member for each stage, and "python". What repeats in it is marked, so
+// the text must be fresh, and AppendJSON be called once between Join and Reset.
+func (b *Builder) AppendJSON(t *repeat.Text, py Python) {
+	b.column, b.callee, b.caller, b.alias = repeat.Piece{}, repeat.Piece{}, repeat.Piece{}, repeat.Piece{}
+	b.id, b.inFile, b.inLine = repeat.Piece{}, repeat.Piece{}, repeat.Piece{}
 	for _, s := range b.Stages {
-		dst = append(append(append(dst, '"'), s.Name...), `":{`...)
+		s.ownLine, s.listOf = repeat.Piece{}, repeat.Piece{}
+	}
+	t.B = append(t.B, '{')
+	for _, s := range b.Stages {
+		t.B = append(append(append(t.B, '"'), s.Name...), `":{`...)
 		for i := range s.Entries {
 			if i > 0 {
-				dst = append(dst, ',')
+				t.B = append(t.B, ',')
 			}
-			dst = b.appendEntry(dst, s, &s.Entries[i])
+			b.appendEntry(t, s, &s.Entries[i])
 		}
-		dst = append(dst, `},`...)
+		t.B = append(t.B, `},`...)
 	}
-	dst = append(dst, `"python":{`...)
+	t.B = append(t.B, `"python":{`...)
 	if py.Known {
-		dst = b.appendPython(dst, py.File)
+		t.B = b.appendPython(t.B, py.File)
 	}
-	return append(dst, `}}`...)
+	t.B = append(t.B, `}}`...)
 }
 
-func (b *Builder) appendEntry(dst []byte, s *Stage, e *Entry) []byte {
-	dst = append(dst, '"')
-	dst = strconv.AppendInt(dst, int64(e.At), 10)
-	dst = append(dst, `":{"file":`...)
-	dst = append(dst, b.files[e.file].quoted...)
-	dst = append(dst, `,"line":`...)
-	dst = strconv.AppendInt(dst, int64(e.line), 10)
-	dst = append(dst, `,"column":`...)
-	dst = strconv.AppendInt(dst, int64(e.col), 10)
-	dst = append(append(append(dst, `,"`...), s.Name...), `_line":`...)
-	dst = strconv.AppendInt(dst, int64(e.At), 10)
+func (b *Builder) appendEntry(t *repeat.Text, s *Stage, e *Entry) {
+	t.B = append(t.B, '"')
+	t.B = strconv.AppendInt(t.B, int64(e.At), 10)
+	if !t.Again(&s.heads[e.full]) {
+		at := len(t.B)
+		f := &b.files[e.file]
+		t.Write(&f.piece, f.entry)
+		t.B = strconv.AppendInt(t.B, int64(e.line), 10)
+		t.Write(&b.column, []byte(`,"column":`))
+		t.B = strconv.AppendInt(t.B, int64(e.col), 10)
+		if !t.Again(&s.ownLine) {
+			own := len(t.B)
+			t.B = append(append(append(t.B, `,"`...), s.Name...), `_line":`...)
+			t.Note(&s.ownLine, own)
+		}
+		t.Note(&s.heads[e.full], at)
+	}
+	t.B = strconv.AppendInt(t.B, int64(e.At), 10)
 	if e.definition {
-		dst = append(dst, `,"kind":"loc_def"`...)
+		t.B = append(t.B, `,"kind":"loc_def"`...)
 	}
 	if e.call && !e.definition {
-		dst = append(dst, `,"is_callsite":true,"callsite_callee":"`...)
-		dst = appendID(dst, e.a)
-		dst = append(dst, `","callsite_caller":"`...)
-		dst = append(appendID(dst, e.b), '"')
+		t.Write(&b.callee, []byte(`,"is_callsite":true,"callsite_callee":"`))
+		t.B = appendID(t.B, e.a)
+		t.Write(&b.caller, []byte(`","callsite_caller":"`))
+		t.B = append(appendID(t.B, e.b), '"')
 	}
 	if e.aliased {
 		if e.name != "" {
-			dst = js.AppendString(append(dst, `,"alias_name":`...), e.name)
+			t.Write(&b.alias, []byte(`,"alias_name":`))
+			t.B = js.AppendString(t.B, e.name)
 		}
-		dst = append(dst, `,"loc_id":"`...)
-		dst = append(appendID(dst, e.a), '"')
+		t.Write(&b.id, []byte(`,"loc_id":"`))
+		t.B = append(appendID(t.B, e.a), '"')
 	}
 	if e.inlined {
-		dst = append(dst, `,"inlined_at_file":`...)
-		dst = append(dst, b.files[e.root.file].quoted...)
-		dst = append(dst, `,"inlined_at_line":`...)
-		dst = strconv.AppendInt(dst, int64(e.root.line), 10)
+		t.Write(&b.inFile, []byte(`,"inlined_at_file":`))
+		t.B = append(t.B, b.files[e.root.file].quote...)
+		t.Write(&b.inLine, []byte(`,"inlined_at_line":`))
+		t.B = strconv.AppendInt(t.B, int64(e.root.line), 10)
 	}
-	for _, o := range b.Stages {
-		if o != s {
-			dst = b.appendLineList(dst, s, e, o)
+	if !t.Again(&s.tails[e.full]) {
+		at := len(t.B)
+		for _, o := range b.Stages {
+			if o != s {
+				b.appendLineList(t, s, e, o)
+			}
 		}
+		t.B = append(t.B, '}')
+		t.Note(&s.tails[e.full], at)
 	}
-	return append(dst, '}')
 }
 
 // pythonTable is working memory: the lines of each stage by source line.

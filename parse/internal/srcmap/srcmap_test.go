@@ -8,7 +8,15 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/tracehandler/tracehandler/parse/internal/repeat"
 )
+
+func (b *Builder) json(py Python) []byte {
+	var t repeat.Text
+	b.AppendJSON(&t, py)
+	return t.B
+}
 
 // table returns a stage as "line → file:line:column", one a line.
 func table(b *Builder, name string) string {
@@ -40,7 +48,7 @@ func TestSASSListing(t *testing.T) {
 	b.Add(SASS, "sass", text)
 	b.Join()
 	var got struct{ Sass any }
-	if err := json.Unmarshal(b.AppendJSON(nil, Python{}), &got); err != nil {
+	if err := json.Unmarshal(b.json(Python{}), &got); err != nil {
 		t.Fatal(err)
 	}
 	var w any
@@ -102,7 +110,7 @@ func TestJoin(t *testing.T) {
 		b.Add(PTX, "ptx", []byte("// -- Begin function k\n.loc 1 1 2 // k.py:1:2\nadd;\n// -- End function"))
 		b.Add(SASS, "sass", []byte("//## File \"/u/k.py\", line 1\n/*0000*/ X ;\n"))
 		b.Join()
-		got := string(b.AppendJSON(nil, Python{Known: true, File: "/u/k.py"}))
+		got := string(b.json(Python{Known: true, File: "/u/k.py"}))
 		want := `{"ttir":{"1":{"file":"/u/k.py","line":1,"column":2,"ttir_line":1,"ptx_lines":[2,3],"sass_lines":[1,2]},` +
 			`"2":{"file":"/u/k.py","line":1,"column":3,"ttir_line":2,"sass_lines":[1,2]}},` +
 			`"ptx":{"2":{"file":"/u/k.py","line":1,"column":2,"ptx_line":2,"ttir_lines":[1],"sass_lines":[1,2]},` +
@@ -132,7 +140,7 @@ func FuzzAdd(f *testing.F) {
 			b.Add(n, string(rune('a'+i)), text)
 		}
 		b.Join()
-		out := b.AppendJSON(nil, Python{Known: true})
+		out := b.json(Python{Known: true})
 		if !json.Valid(out) {
 			t.Fatalf("%s", out)
 		}
