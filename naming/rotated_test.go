@@ -95,6 +95,8 @@ func FuzzRotated(f *testing.F) {
 		if !ok || live != base || at.UnixNano() != ns+int64(n) {
 			t.Errorf("RotatedName(%q, %d, %d) = %q, read as %q, %v, %v", base, ns, n, name, live, at, ok)
 		}
-		naming.ParseRotated(base)
+		if live, _, ok := naming.ParseRotated(base); ok && naming.Parse(base) != naming.Parse(live) {
+			t.Errorf("Parse(%q) is not that of the live name %q", base, live)
+		}
 	})
 }

@@ -154,7 +154,7 @@ func (fsys *FS) Calls(ops Op) int {
 }
 
 // check counts a call and returns the error to fail with, and for a short write the bytes to write first.
-func (fsys *FS) check(c Call) (err error, keep int) {
+func (fsys *FS) check(c Call) (keep int, err error) {
 	fsys.mu.Lock()
 	fsys.calls[c.Op]++
 	var before []func(Call)
@@ -175,7 +175,7 @@ func (fsys *FS) check(c Call) (err error, keep int) {
 	for _, do := range before {
 		do(c)
 	}
-	return err, keep
+	return keep, err
 }
 
 func (r *rule) accepts(c Call) bool {
@@ -209,7 +209,7 @@ func (fsys *FS) give(n int64) {
 
 // OpenFile implements vfs.FS.
 func (fsys *FS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
-	if err, _ := fsys.check(Call{Op: Open, Path: name}); err != nil {
+	if _, err := fsys.check(Call{Op: Open, Path: name}); err != nil {
 		return nil, err
 	}
 	f, err := fsys.inner.OpenFile(name, flag, perm)
@@ -221,7 +221,7 @@ func (fsys *FS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, err
 
 // Rename implements vfs.FS.
 func (fsys *FS) Rename(oldname, newname string) error {
-	if err, _ := fsys.check(Call{Op: Rename, Path: oldname}); err != nil {
+	if _, err := fsys.check(Call{Op: Rename, Path: oldname}); err != nil {
 		return err
 	}
 	return fsys.inner.Rename(oldname, newname)
@@ -229,7 +229,7 @@ func (fsys *FS) Rename(oldname, newname string) error {
 
 // Remove implements vfs.FS.
 func (fsys *FS) Remove(name string) error {
-	if err, _ := fsys.check(Call{Op: Remove, Path: name}); err != nil {
+	if _, err := fsys.check(Call{Op: Remove, Path: name}); err != nil {
 		return err
 	}
 	var size int64
@@ -245,7 +245,7 @@ func (fsys *FS) Remove(name string) error {
 
 // MkdirAll implements vfs.FS.
 func (fsys *FS) MkdirAll(name string, perm fs.FileMode) error {
-	if err, _ := fsys.check(Call{Op: Mkdir, Path: name}); err != nil {
+	if _, err := fsys.check(Call{Op: Mkdir, Path: name}); err != nil {
 		return err
 	}
 	return fsys.inner.MkdirAll(name, perm)
@@ -253,7 +253,7 @@ func (fsys *FS) MkdirAll(name string, perm fs.FileMode) error {
 
 // Lstat implements vfs.FS.
 func (fsys *FS) Lstat(name string) (fs.FileInfo, error) {
-	if err, _ := fsys.check(Call{Op: Stat, Path: name}); err != nil {
+	if _, err := fsys.check(Call{Op: Stat, Path: name}); err != nil {
 		return nil, err
 	}
 	return fsys.inner.Lstat(name)
@@ -261,7 +261,7 @@ func (fsys *FS) Lstat(name string) (fs.FileInfo, error) {
 
 // Stat implements vfs.FS.
 func (fsys *FS) Stat(name string) (fs.FileInfo, error) {
-	if err, _ := fsys.check(Call{Op: Stat, Path: name}); err != nil {
+	if _, err := fsys.check(Call{Op: Stat, Path: name}); err != nil {
 		return nil, err
 	}
 	return fsys.inner.Stat(name)
@@ -269,7 +269,7 @@ func (fsys *FS) Stat(name string) (fs.FileInfo, error) {
 
 // ReadDir implements vfs.FS.
 func (fsys *FS) ReadDir(name string) ([]fs.DirEntry, error) {
-	if err, _ := fsys.check(Call{Op: ReadDir, Path: name}); err != nil {
+	if _, err := fsys.check(Call{Op: ReadDir, Path: name}); err != nil {
 		return nil, err
 	}
 	return fsys.inner.ReadDir(name)
@@ -277,7 +277,7 @@ func (fsys *FS) ReadDir(name string) ([]fs.DirEntry, error) {
 
 // SyncDir implements vfs.FS.
 func (fsys *FS) SyncDir(name string) error {
-	if err, _ := fsys.check(Call{Op: SyncDir, Path: name}); err != nil {
+	if _, err := fsys.check(Call{Op: SyncDir, Path: name}); err != nil {
 		return err
 	}
 	return fsys.inner.SyncDir(name)

@@ -18,26 +18,26 @@ type file struct {
 	grow sync.Mutex // one write at a time, so that growth is counted once
 }
 
-func (f *file) check(op Op, n int) (error, int) {
+func (f *file) check(op Op, n int) (keep int, err error) {
 	return f.fsys.check(Call{Op: op, Path: f.Name(), Bytes: n})
 }
 
 func (f *file) Read(p []byte) (int, error) {
-	if err, _ := f.check(Read, 0); err != nil {
+	if _, err := f.check(Read, 0); err != nil {
 		return 0, err
 	}
 	return f.File.Read(p)
 }
 
 func (f *file) ReadAt(p []byte, off int64) (int, error) {
-	if err, _ := f.check(Read, 0); err != nil {
+	if _, err := f.check(Read, 0); err != nil {
 		return 0, err
 	}
 	return f.File.ReadAt(p, off)
 }
 
 func (f *file) Write(p []byte) (int, error) {
-	err, keep := f.check(Write, len(p))
+	keep, err := f.check(Write, len(p))
 	f.grow.Lock()
 	defer f.grow.Unlock()
 	if err != nil {
@@ -84,14 +84,14 @@ func (f *file) inside(n int) (int, error) {
 }
 
 func (f *file) Seek(off int64, whence int) (int64, error) {
-	if err, _ := f.check(Seek, 0); err != nil {
+	if _, err := f.check(Seek, 0); err != nil {
 		return 0, err
 	}
 	return f.File.Seek(off, whence)
 }
 
 func (f *file) Truncate(size int64) error {
-	if err, _ := f.check(Truncate, 0); err != nil {
+	if _, err := f.check(Truncate, 0); err != nil {
 		return err
 	}
 	info, err := f.File.Stat()
@@ -106,28 +106,28 @@ func (f *file) Truncate(size int64) error {
 }
 
 func (f *file) Sync() error {
-	if err, _ := f.check(Sync, 0); err != nil {
+	if _, err := f.check(Sync, 0); err != nil {
 		return err
 	}
 	return f.File.Sync()
 }
 
 func (f *file) Stat() (fs.FileInfo, error) {
-	if err, _ := f.check(Stat, 0); err != nil {
+	if _, err := f.check(Stat, 0); err != nil {
 		return nil, err
 	}
 	return f.File.Stat()
 }
 
 func (f *file) TryLock() error {
-	if err, _ := f.check(Lock, 0); err != nil {
+	if _, err := f.check(Lock, 0); err != nil {
 		return err
 	}
 	return f.File.TryLock()
 }
 
 func (f *file) Close() error {
-	err, _ := f.check(Close, 0)
+	_, err := f.check(Close, 0)
 	if cerr := f.File.Close(); err == nil {
 		err = cerr
 	}
