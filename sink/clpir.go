@@ -15,10 +15,10 @@ import (
 // Sinks of the format clp-ir. Their blocks hold packed events, and the helper makes a stream of them: which keys a stream
 // has depends on the file, and which file comes next only the helper knows.
 
-// encoderOf returns the encoder of the events of a format.
-func encoderOf(f format.Format, o event.Options) event.Encoder {
-	if f == format.CLPIR {
-		return slogkv.NewEncoder(o)
+// encoderOf returns the encoder of the events of a sink.
+func encoderOf(s *Options, o event.Options) event.Encoder {
+	if s.Format == format.CLPIR {
+		return slogkv.NewEncoderWith(slogkv.Options{Options: o, ViewerKeys: s.ViewerKeys})
 	}
 	return event.NewJSON(o)
 }

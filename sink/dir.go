@@ -44,7 +44,7 @@ type dir struct {
 	past Stats      // of the files before cur
 }
 
-func (d *dir) Encoder(o event.Options) event.Encoder { return encoderOf(d.o.Format, o) }
+func (d *dir) Encoder(o event.Options) event.Encoder { return encoderOf(&d.o, o) }
 
 func (d *dir) Append(p []byte) error {
 	if r := d.rank(); r != d.last || d.cur == nil {

@@ -58,6 +58,10 @@ type Options struct {
 	// DefaultCloseWait; a negative value means one attempt.
 	CloseWait time.Duration
 
+	// ViewerKeys adds time and level to the events of a clp-ir trace once more, where the YScope log viewer looks for them
+	// if its settings were never touched. Reading back, they are gone again.
+	ViewerKeys bool
+
 	// FS is the file system; nil means the operating system's.
 	FS vfs.FS
 

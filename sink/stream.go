@@ -30,7 +30,7 @@ type stream struct {
 	closeErr error
 }
 
-func (s *stream) Encoder(o event.Options) event.Encoder { return encoderOf(s.o.Format, o) }
+func (s *stream) Encoder(o event.Options) event.Encoder { return encoderOf(&s.o, o) }
 
 func (s *stream) Append(p []byte) error {
 	if s.cur == nil || len(s.cur.text)+len(p) > s.o.BlockSize {

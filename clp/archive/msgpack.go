@@ -5,6 +5,8 @@ import (
 	"errors"
 	"log/slog"
 	"math"
+
+	"github.com/tracehandler/tracehandler/event"
 )
 
 // The metadata section keeps some of its packets in MessagePack (https://github.com/msgpack/msgpack/blob/master/spec.md).
@@ -154,11 +156,7 @@ func (u *unpacker) mapping(n uint64, depth int) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if group, ok := v.([]slog.Attr); ok {
-			attrs = append(attrs, slog.Attr{Key: name, Value: slog.GroupValue(group...)})
-		} else {
-			attrs = append(attrs, slog.Any(name, plain(v)))
-		}
+		attrs = append(attrs, slog.Any(name, plain(v)))
 	}
 	return attrs, nil
 }
@@ -171,7 +169,7 @@ func plain(v any) any {
 	}
 	for i, v := range list {
 		if group, ok := v.([]slog.Attr); ok {
-			list[i] = slog.GroupValue(group...)
+			list[i] = event.New(group...)
 		} else {
 			list[i] = plain(v)
 		}

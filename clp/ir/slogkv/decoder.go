@@ -93,6 +93,9 @@ func (d *Decoder) append(dst []byte, visit func(ir.Namespace, ir.Visitor) error)
 		w.b = a.appendBuiltins(w.b, canonical)
 	}
 	w.rename, w.point, w.numbers = canonical, a.point && d.ours, nil
+	if canonical && a.viewer {
+		w.skip = viewerLeaves
+	}
 	if d.ours {
 		w.numbers = a.numbers
 	}
@@ -138,7 +141,7 @@ type autoReader struct {
 	name, path, function []byte
 	line                 int64
 	numbers              []spelling
-	point                bool
+	point, viewer        bool
 	json                 []byte
 
 	rest lineWriter // what is not known
@@ -213,6 +216,9 @@ func (a *autoReader) Value(name []byte, v *ir.Value) (err error) {
 		default:
 			known = false
 		}
+	}
+	if a.depth == 0 && a.ours && string(name) == keyViewer && v.Kind() == ir.Bool {
+		a.viewer, known = v.Bool(), true
 	}
 	if known || err != nil {
 		return err
@@ -310,22 +316,33 @@ type lineWriter struct {
 	inside    bool // for autoReader
 	numbers   []spelling
 	leaf      int
+	skip      int // values that are left out
 }
 
 func (w *lineWriter) reset(b []byte) { *w = lineWriter{b: b} }
 
 func (w *lineWriter) Open(name []byte) error {
+	if w.leaf < w.skip {
+		return nil
+	}
 	w.b = append(ir.AppendQuoted(appendComma(w.b), name), ':', '{')
 	return nil
 }
 
 func (w *lineWriter) Close() error {
+	if w.leaf <= w.skip && w.skip > 0 {
+		return nil
+	}
 	w.b = append(w.b, '}')
 	return nil
 }
 
 func (w *lineWriter) Value(name []byte, v *ir.Value) error {
-	if w.rename && w.leaf == 0 {
+	if w.leaf < w.skip {
+		w.leaf++
+		return nil
+	}
+	if w.rename && w.leaf == w.skip {
 		w.b = append(appendComma(w.b), `"msg":`...)
 	} else {
 		w.b = append(ir.AppendQuoted(appendComma(w.b), name), ':')

@@ -38,6 +38,9 @@
 //	                 first), is nested too deep, or would need more keys than a stream may have (others see only the
 //	                 message)
 //
+// With Options.ViewerKeys time and level are there once more for the YScope log viewer, which looks for them under
+// timestamp and log.level unless its settings say otherwise; @viewer is true then, and reading back leaves them out.
+//
 // A JSON event that does not begin as a record does (time, level, source, msg, as far as they are there, in this order
 // and form) is wholly user-generated. If it has a time and a level, @timestamp.unix_millisecs and @level.name say so,
 // for viewers; there is no @level.num then.

@@ -14,6 +14,7 @@ import (
 // takes; it starts with its size, so that packed events can be kept one behind the other (see First). It is immutable and
 // safe for concurrent use.
 type Encoder struct {
+	viewer  bool
 	replace func(groups []string, a slog.Attr) slog.Attr
 	sources *sources // nil without AddSource
 
@@ -29,9 +30,21 @@ type prefix struct {
 	exact  exact
 }
 
-// NewEncoder returns the encoder. Two loggers whose streams are the same may share it.
-func NewEncoder(o event.Options) *Encoder {
-	e := &Encoder{replace: o.ReplaceAttr}
+// Options change what an encoder writes.
+type Options struct {
+	event.Options
+
+	// ViewerKeys adds time and level once more, where the YScope log viewer looks for them unless its settings say
+	// otherwise: timestamp and log.level among the user-generated keys. Reading back, they are gone again.
+	ViewerKeys bool
+}
+
+// NewEncoder returns the encoder with default options.
+func NewEncoder(o event.Options) *Encoder { return NewEncoderWith(Options{Options: o}) }
+
+// NewEncoderWith returns the encoder.
+func NewEncoderWith(o Options) *Encoder {
+	e := &Encoder{replace: o.ReplaceAttr, viewer: o.ViewerKeys}
 	if o.AddSource {
 		e.sources = new(sources)
 	}
@@ -94,8 +107,7 @@ func (l *layout) finish(dst []byte) []byte {
 func (e *Encoder) layOut(l *layout, r *slog.Record, extra []slog.Attr) {
 	if e.replace == nil && fits(r.Time) {
 		l.builtins(r.Time, r.Level, e.source(r))
-		l.exactKeys()
-		l.b.User()
+		e.user(l, r.Time, r.Level)
 		l.leaves++
 		l.b.String(keyMessage, r.Message)
 	} else {
@@ -262,8 +274,7 @@ func (e *Encoder) replaceBuiltins(l *layout, r *slog.Record) {
 	b.message(replaced(slog.String(slog.MessageKey, r.Message)))
 	if b.ok {
 		l.builtins(b.t, b.l, b.site())
-		l.exactKeys()
-		l.b.User()
+		e.user(l, b.t, b.l)
 		l.leaves++
 		l.b.String(keyMessage, b.msg)
 		l.builtin = false
@@ -283,6 +294,27 @@ func (e *Encoder) replaceBuiltins(l *layout, r *slog.Record) {
 		l.replace = replace
 	}
 	l.builtin = false
+}
+
+// user begins the user-generated keys of an event that has its time and level where they belong.
+func (e *Encoder) user(l *layout, t time.Time, level slog.Level) {
+	if e.viewer {
+		l.b.Bool(keyViewer, true)
+	}
+	l.exactKeys()
+	l.b.User()
+	if !e.viewer {
+		return
+	}
+	l.leaves += viewerLeaves
+	millis := int64(0) // so that there are as many keys as the decoder leaves out
+	if !t.IsZero() {
+		millis = t.UnixMilli()
+	}
+	l.b.Int(keyTimestamp, millis)
+	l.b.Open(keyLog)
+	l.b.String(keyLevel, levelName(level))
+	l.b.Close()
 }
 
 // fits reports whether ms since 1970 can say t.

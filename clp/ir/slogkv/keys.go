@@ -20,14 +20,22 @@ const (
 	keyLine     = "line"
 	keyFunction = "function"
 
+	keyViewer = "viewer"
+
 	keyExact   = "exact"
 	keyNumbers = "numbers"
 	keyPoint   = "point"
 	keyJSON    = "json"
 )
 
-// keyMessage is the user-generated key of the message.
-const keyMessage = "message"
+// Keys of user-generated values: the message, and what a viewer looks for that nobody has told of this mapping.
+const (
+	keyMessage = "message"
+	keyLog     = "log"
+)
+
+// viewerLeaves is how many values a viewer gets before the message.
+const viewerLeaves = 2
 
 // metadata is the user-defined metadata of a stream with this mapping.
 const metadata = `{"tracehandler":{"mapping":1}}`

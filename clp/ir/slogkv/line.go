@@ -25,7 +25,7 @@ func (e *Encoder) AppendEvent(b *event.Buffer, ev event.Event) {
 			l.b.User()
 			return
 		}
-		rest, ok := l.head(line, i)
+		rest, ok := e.head(l, line, i)
 		if !ok {
 			t, okT := ev.Time()
 			level, okL := ev.Level()
@@ -37,7 +37,6 @@ func (e *Encoder) AppendEvent(b *event.Buffer, ev event.Event) {
 			l.members(line, i)
 			return
 		}
-		l.b.User()
 		l.jsonAt(keyMessage, line, rest)
 		l.membersFrom(line, valueEnd(line, rest))
 	}
@@ -48,9 +47,9 @@ func (e *Encoder) AppendEvent(b *event.Buffer, ev event.Event) {
 	b.B = l.finish(b.B)
 }
 
-// head adds the auto-generated keys of a line that starts as the line of a record does, and returns where the value of
+// head adds all keys before the message of a line that starts as the line of a record does, and returns where the value of
 // msg starts. Otherwise it adds nothing.
-func (l *layout) head(line []byte, i int) (msg int, ok bool) {
+func (e *Encoder) head(l *layout, line []byte, i int) (msg int, ok bool) {
 	var b builtins
 	key, at := firstMember(line, i)
 	if key == slog.TimeKey {
@@ -77,7 +76,7 @@ func (l *layout) head(line []byte, i int) (msg int, ok bool) {
 		return 0, false
 	}
 	l.builtins(b.t, b.l, b.site())
-	l.exactKeys()
+	e.user(l, b.t, b.l)
 	return at, true
 }
 

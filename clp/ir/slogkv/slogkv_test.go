@@ -178,7 +178,7 @@ func TestRecordsAgreeWithJSON(t *testing.T) {
 		case 2:
 			o.ReplaceAttr = odd
 		}
-		var kv, js event.Encoder = NewEncoder(o), event.NewJSON(o)
+		var kv, js event.Encoder = NewEncoderWith(Options{Options: o, ViewerKeys: r.IntN(4) == 0}), event.NewJSON(o)
 		for range r.IntN(4) {
 			if r.IntN(2) == 0 {
 				name := fmt.Sprint("group", r.IntN(3))
@@ -238,15 +238,18 @@ func TestLinesSurvive(t *testing.T) {
 		`{"a":"\ud83d\ude00"}`, `{"timestamp":{"unix_millisecs":5},"level":{"name":"INFO","num":3},"exact":{"json":"{}"}}`, `{"@":1,"@level":{"x":1}}`,
 		`{"deep":` + strings.Repeat(`{"d":`, 1100) + `1` + strings.Repeat(`}`, 1100) + `,"message":"m"}`, `{"level":"INFO","msg":"deep","deep":` + strings.Repeat(`{"d":`, 1100) + `{}` + strings.Repeat(`}`, 1101),
 	}
-	enc := NewEncoder(event.Options{})
 	s := newStream(t)
-	for _, line := range lines {
-		ev, err := event.Parse([]byte(line))
-		check(t, err)
-		var b event.Buffer
-		enc.AppendEvent(&b, ev)
-		s.add(t, b.B)
+	for _, viewer := range []bool{false, true} {
+		enc := NewEncoderWith(Options{ViewerKeys: viewer})
+		for _, line := range lines {
+			ev, err := event.Parse([]byte(line))
+			check(t, err)
+			var b event.Buffer
+			enc.AppendEvent(&b, ev)
+			s.add(t, b.B)
+		}
 	}
+	lines = append(lines, lines...)
 	for i, got := range s.lines(t) {
 		equal(t, got, []byte(lines[i]))
 		// Numbers keep their spelling.
@@ -295,6 +298,24 @@ func TestKeyLimit(t *testing.T) {
 	}
 	for i, got := range s.lines(t) {
 		equal(t, got, want[i])
+	}
+}
+
+func TestViewerKeys(t *testing.T) {
+	s := newStream(t)
+	var b event.Buffer
+	rec := slog.NewRecord(time.UnixMilli(1700000000250), slog.LevelWarn, "m", 0)
+	rec.Add("a", 1)
+	NewEncoderWith(Options{ViewerKeys: true}).AppendRecord(&b, rec, nil)
+	s.add(t, b.B)
+	r, err := ir.NewReader(bytes.NewReader(append(s.out, 0)), nil)
+	check(t, err)
+	e, err := r.Next()
+	check(t, err)
+	got, err := e.AppendObject(nil, ir.User)
+	check(t, err)
+	if want := `{"timestamp":1700000000250,"log":{"level":"WARN"},"message":"m","a":1}`; string(got) != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 type template struct {
 	roles     []role   // of the auto-generated values
 	canonical bool     // the event is that of a record
+	viewer    int      // user-generated values that are left out
 	parts     [][]byte // what stands before each user-generated value
 	tail      []byte   // and behind the last
 
@@ -55,6 +56,9 @@ func newTemplate(e *ir.Event) *template {
 		return nil
 	}
 	u := partWriter{t: t, first: true}
+	if a.viewer && t.canonical {
+		t.viewer = viewerLeaves
+	}
 	if e.Visit(ir.User, &u) != nil {
 		return nil
 	}
@@ -68,6 +72,7 @@ type autoRoles struct {
 	section string
 	depth   int
 	odd     bool
+	viewer  bool
 }
 
 func (a *autoRoles) Open(name []byte) error {
@@ -90,6 +95,7 @@ func (a *autoRoles) Value(name []byte, v *ir.Value) error {
 			r = known.role
 		}
 	}
+	a.viewer = a.viewer || a.depth == 0 && string(name) == keyViewer && v.Kind() == ir.Bool
 	a.t.roles = append(a.t.roles, r)
 	a.t.canonical = a.t.canonical || r == roleNum
 	return nil
@@ -100,6 +106,7 @@ type partWriter struct {
 	t     *template
 	part  []byte
 	first bool // in its object
+	seen  int  // values
 }
 
 func (w *partWriter) key(name []byte) {
@@ -110,6 +117,9 @@ func (w *partWriter) key(name []byte) {
 }
 
 func (w *partWriter) Open(name []byte) error {
+	if w.seen < w.t.viewer {
+		return nil
+	}
 	w.key(name)
 	w.part = append(w.part, '{')
 	w.first = true
@@ -117,12 +127,18 @@ func (w *partWriter) Open(name []byte) error {
 }
 
 func (w *partWriter) Close() error {
+	if w.seen <= w.t.viewer && w.t.viewer > 0 {
+		return nil
+	}
 	w.part = append(w.part, '}')
 	w.first = false
 	return nil
 }
 
 func (w *partWriter) Value(name []byte, _ *ir.Value) error {
+	if w.seen++; w.seen <= w.t.viewer {
+		return nil
+	}
 	if w.t.canonical && len(w.t.parts) == 0 {
 		name = []byte(slog.MessageKey)
 	}
@@ -184,7 +200,7 @@ func (t *template) append(d *Decoder, dst []byte, e *ir.Event) ([]byte, error) {
 	}
 	for i, part := range t.parts {
 		dst = append(dst, part...)
-		v := e.Value(ir.User, i)
+		v := e.Value(ir.User, i+t.viewer)
 		switch v.Kind() {
 		case ir.Int:
 			dst = strconv.AppendInt(dst, v.Int(), 10)

@@ -1,0 +1,188 @@
+package archive
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// section is a part of an archive: a range of a file, or a file of a directory archive.
+type section struct {
+	name string
+	src  io.ReaderAt
+	off  int64 // in src
+	size int64
+}
+
+// part returns the range of s from off on that is size bytes long.
+func (s section) part(off, size int64) section {
+	s.off += off
+	s.size = size
+	return s
+}
+
+// input reads the decompressed bytes of a section, whose numbers are little-endian. The first error stays: all reads
+// behind it return zeros, so that a caller may read some fields and look at err once, before it uses a length.
+type input struct {
+	decoder *zstd.Decoder
+	section string
+	stream  int
+	src     io.Reader // decoder, or nil if the section has no bytes
+	window  int64     // what a frame may ask for
+	clean   bool      // the input ended behind a whole frame
+	err     error
+
+	buf      []byte
+	pos, end int
+	base     int64 // offset of buf[0]
+}
+
+const inputBuffer = 32 << 10
+
+// open makes in read s. One input reads one section at a time.
+func (in *input) open(s section, stream int) {
+	in.section, in.stream = s.name, stream
+	in.err, in.src, in.clean, in.pos, in.end, in.base = nil, nil, false, 0, 0, 0
+	if in.buf == nil {
+		in.buf = make([]byte, inputBuffer)
+	}
+	if s.size <= 0 {
+		return // an empty section has no frame
+	}
+	if err := in.decoder.Reset(io.NewSectionReader(s.src, s.off, s.size)); err != nil {
+		in.fail(0, fmt.Errorf("archive: decompress: %w", err), "")
+		return
+	}
+	in.src = in.decoder
+}
+
+// offset returns how many bytes were taken so far.
+func (in *input) offset() int64 { return in.base + int64(in.pos) }
+
+func (in *input) fail(offset int64, err error, detail string, args ...any) {
+	if in.err == nil {
+		e := corrupt(in.section, offset, err, detail, args...)
+		e.Stream = in.stream
+		in.err = e
+	}
+}
+
+// fill makes at least n bytes available, n ≤ inputBuffer.
+func (in *input) fill(n int) bool {
+	if in.end-in.pos >= n {
+		return true
+	}
+	if in.err != nil {
+		return false
+	}
+	copy(in.buf, in.buf[in.pos:in.end])
+	in.base += int64(in.pos)
+	in.end -= in.pos
+	in.pos = 0
+	for in.end < n {
+		m, err := in.read(in.buf[in.end:])
+		in.end += m
+		if err != nil {
+			in.readFailed(err)
+			return in.end >= n
+		}
+	}
+	return true
+}
+
+func (in *input) read(p []byte) (int, error) {
+	if in.src == nil {
+		return 0, io.EOF
+	}
+	return in.src.Read(p)
+}
+
+// readFailed notes why no more bytes come.
+func (in *input) readFailed(err error) {
+	at := in.base + int64(in.end)
+	in.clean = err == io.EOF
+	switch {
+	case err == io.EOF, errors.Is(err, io.ErrUnexpectedEOF):
+		in.fail(at, ErrShort, "")
+	case errors.Is(err, zstd.ErrWindowSizeExceeded):
+		if in.err == nil {
+			in.err = &LimitError{What: "bytes of a zstd window", Limit: in.window}
+		}
+	default:
+		in.fail(at, fmt.Errorf("archive: decompress: %w", err), "")
+	}
+}
+
+func (in *input) take(n int) []byte {
+	if !in.fill(n) {
+		in.pos = in.end
+		return zeros[:n]
+	}
+	b := in.buf[in.pos : in.pos+n]
+	in.pos += n
+	return b
+}
+
+var zeros [8]byte
+
+func (in *input) u8() uint8   { return in.take(1)[0] }
+func (in *input) u32() uint32 { return binary.LittleEndian.Uint32(in.take(4)) }
+func (in *input) u64() uint64 { return binary.LittleEndian.Uint64(in.take(8)) }
+func (in *input) i32() int32  { return int32(in.u32()) }
+
+// text appends a string, u64 length and bytes, to dst, which grows as the bytes come. limit is what it may be long.
+func (in *input) text(dst []byte, limit int64) []byte {
+	at := in.offset()
+	n := in.u64()
+	if in.err != nil {
+		return dst
+	}
+	if n > uint64(limit) {
+		in.fail(at, ErrLength, "a string of %d bytes", n)
+		return dst
+	}
+	for left := int(n); left > 0; {
+		if !in.fill(1) {
+			return dst
+		}
+		m := min(left, in.end-in.pos)
+		dst = append(dst, in.buf[in.pos:in.pos+m]...)
+		in.pos += m
+		left -= m
+	}
+	return dst
+}
+
+// full reads len(p) bytes, or fewer and sets err.
+func (in *input) full(p []byte) int {
+	n := copy(p, in.buf[in.pos:in.end])
+	in.pos += n
+	for n < len(p) && in.err == nil {
+		m, err := in.read(p[n:])
+		n += m
+		in.base += int64(m) // buf is empty here
+		if err != nil {
+			if n < len(p) {
+				in.readFailed(err)
+			}
+			break
+		}
+	}
+	return n
+}
+
+// finish checks that nothing follows.
+func (in *input) finish() error {
+	if in.err == nil {
+		at := in.offset()
+		if in.fill(1) {
+			in.fail(at, ErrTrailing, "")
+		} else if in.clean {
+			in.err = nil
+		}
+	}
+	return in.err
+}
