@@ -45,9 +45,16 @@ func Run(ctx context.Context, path string, o Options) (*Result, error) {
 			return nil, err
 		}
 		if err := r.load(f, i); err != nil {
-			return nil, err
+			if len(sel.Traces) == 1 {
+				return nil, err
+			}
+			r.warn("trace_unreadable", "warning", "%v", err)
 		}
 	}
+	if len(r.Ranks) == 0 {
+		return nil, fmt.Errorf("analyze: %s: no trace could be read", path)
+	}
+	r.discard()
 	slices.SortStableFunc(r.Ranks, func(a, b Rank) int { return cmp.Compare(a.Rank, b.Rank) })
 	if err := r.analyze(ctx); err != nil {
 		return nil, err
@@ -90,6 +97,37 @@ func (r *Result) load(f input.File, position int) error {
 	}
 	r.Ranks = append(r.Ranks, rank)
 	return nil
+}
+
+// discard takes out what is no trace, and what has no kernels beside others that have: of a folder, not all is profiles.
+func (r *Result) discard() {
+	some := false
+	for i := range r.Ranks {
+		some = some || r.Ranks[i].kernels() > 0
+	}
+	if !some || len(r.Ranks) == 1 {
+		return
+	}
+	r.Ranks = slices.DeleteFunc(r.Ranks, func(k Rank) bool {
+		switch {
+		case k.kernels() > 0:
+			return false
+		case k.Trace.Events == 0 && k.Trace.Degraded:
+			r.warn("not_a_trace", "info", "%s: no traceEvents; left out", k.File.Path)
+		default:
+			r.warn("trace_without_kernels", "warning", "%s: no GPU kernels; left out", k.File.Path)
+		}
+		return true
+	})
+}
+
+func (k *Rank) kernels() (n int) {
+	for i := range k.Trace.GPU {
+		if k.Trace.GPU[i].Kind == kineto.Kernel {
+			n++
+		}
+	}
+	return n
 }
 
 // choose narrows a rank to the window asked for.

@@ -325,3 +325,32 @@ func TestStacks(t *testing.T) {
 		t.Errorf("%d of %d rows have a module and a frame", with, len(r.Set.Rows))
 	}
 }
+
+// TestMixedFolder analyses what is there of a folder in which not all is profiles.
+func TestMixedFolder(t *testing.T) {
+	dir := t.TempDir()
+	copyFile := func(from, to string) {
+		t.Helper()
+		text, err := os.ReadFile(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, to), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	copyFile("testdata/kineto/torch_compile_triton.json.gz", "trace.json.gz")
+	copyFile("chrometrace/testdata/malformed/04_no_traceEvents.json", "config.json")
+	copyFile("chrometrace/testdata/malformed/18_no_gpu_events.json", "cpu.json")
+	r := run(t, dir, Options{})
+	if len(r.Ranks) != 1 || r.Degraded || !r.Usable() {
+		t.Errorf("%d ranks, degraded %v, %+v", len(r.Ranks), r.Degraded, r.Warnings)
+	}
+	var codes []string
+	for _, w := range r.Warnings {
+		codes = append(codes, w.Code)
+	}
+	if !reflect.DeepEqual(codes, []string{"not_a_trace", "trace_without_kernels"}) {
+		t.Errorf("%v", codes)
+	}
+}

@@ -118,7 +118,9 @@ func Of(device, op string) Category {
 	if c, ok = moreRules().first(name); ok {
 		return c
 	}
-	c, _ = lastRules().first(opName)
+	if c, ok = lastRules().first(opName); !ok && HasCollectiveToken(device) {
+		return Communication
+	}
 	return c
 }
 

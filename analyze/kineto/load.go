@@ -129,6 +129,7 @@ func Load(s *chrometrace.Scanner, o *Options) *Trace {
 		ev := s.Event()
 		c := l.counter(ev.Phase, ev.Category)
 		c.n++
+		ev.TS = min(max(ev.TS, -maxTime), maxTime)
 		l.event(c.class, ev)
 		if o != nil && o.Progress != nil && s.Offset() >= next {
 			o.Progress(s.Offset())
@@ -233,9 +234,16 @@ func (l *loader) note(ev *chrometrace.Event) Note {
 	return Note{TS: ev.TS, Dur: l.duration(ev), Name: l.str.raw(ev.Name), Thread: l.thread(ev, 0)}
 }
 
-// duration drops one that cannot be, so that sums and ends stay within 64 bits.
+// Times beyond these are impossible: durations of 104 days, and clocks 73 years from zero. Sums and differences of
+// what is left stay within 64 bits.
+const (
+	maxDuration = 1 << 53
+	maxTime     = 1 << 61
+)
+
+// duration drops one that cannot be.
 func (l *loader) duration(ev *chrometrace.Event) int64 {
-	if ev.Has&chrometrace.HugeDur != 0 || ev.TS > 0 && ev.Dur > math.MaxInt64-ev.TS {
+	if ev.Dur > maxDuration {
 		return 0
 	}
 	return ev.Dur
