@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -20,7 +21,8 @@ func newMergeCommand() *cobra.Command {
 		Long: `Merge writes the events of several traces into one, in the order of their times: to standard output as plain lines, or to
 -o FILE in the format of --to, or else of the file's suffix. Lines are copied as they are. Each trace is taken to be in
 order already, as one process writes it; events without a readable time stay behind the one before them. The output gets
-its name only when it is complete.
+its name only when it is complete. An interrupt leaves no output, except that it ends standard input, of which what came
+is kept.
 ` + selectingHelp,
 		Example: `  tracectl merge rank0.ndjson.zst rank1.ndjson.zst -o all.ndjson.zst
   tracectl merge traces/ --since 10:00 --until 10:05 | jq .msg`,
@@ -62,13 +64,13 @@ func writeInputs(cmd *cobra.Command, paths []string, f *filter.Filter, to format
 	bar := newProgress(cmd, "writing", size(ins))
 	defer bar.done()
 	t.hide = bar.hide
-	stats, err := w.write(ctx, cmd, to, matching(inOrder(ins, true), f), t, func() { bar.set(consumed(ins)) })
+	stats, err := w.write(ctx, cmd, to, matching(inOrder(ins, true), f), slices.Contains(paths, stdin), t, func() { bar.set(consumed(ins)) })
 	bar.done()
 	if err != nil {
 		return withHint(err)
 	}
 	if w.output != stdin && stats.Events > 0 {
-		fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %s of text, %s stored\n", w.output, plural(stats.Events, "event"), bytesText(stats.Bytes), bytesText(stats.FileBytes))
+		fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %s of text, %s stored\n", w.output, plural(stats.Events, "event"), bytesText(stats.Bytes), bytesText(fileSize(w.output)))
 	}
 	if err := t.result(); err != nil {
 		return err

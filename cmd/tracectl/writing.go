@@ -74,8 +74,8 @@ func (w *writing) format(cmd *cobra.Command) (format.Format, error) {
 }
 
 // write writes the events to the output and returns what the sink counted. Trouble with reading goes to t. If it fails or ctx
-// ends, nothing is left behind.
-func (w *writing) write(ctx context.Context, cmd *cobra.Command, f format.Format, events iter.Seq2[event.Event, error], t *troubles, tick func()) (sink.Stats, error) {
+// ends, nothing is left behind, unless the events are live: then the end of ctx is the end of the events.
+func (w *writing) write(ctx context.Context, cmd *cobra.Command, f format.Format, events iter.Seq2[event.Event, error], live bool, t *troubles, tick func()) (sink.Stats, error) {
 	abandoned := false
 	o := sink.Options{Format: f, Level: w.effort, Exists: sink.Fail, CloseWait: -1, BeforePublish: func(string) error {
 		if abandoned {
@@ -90,19 +90,25 @@ func (w *writing) write(ctx context.Context, cmd *cobra.Command, f format.Format
 	case w.output == stdin:
 		s = sink.Writer(cmd.OutOrStdout(), o)
 	default:
+		for _, path := range []string{w.output, w.output + naming.PartialSuffix} {
+			if _, err := os.Lstat(path); err == nil && (path != w.output || !w.overwrite) {
+				return sink.Stats{}, &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
+			}
+		}
 		if w.overwrite {
 			o.Exists = sink.Truncate
-		} else if _, err := os.Lstat(w.output); err == nil {
-			return sink.Stats{}, &fs.PathError{Op: "create", Path: w.output, Err: fs.ErrExist}
 		}
 		s = sink.File(w.output, o)
 	}
 	err := copyEvents(ctx, s, events, t, tick)
+	if live && errors.Is(err, context.Canceled) {
+		err = nil
+	}
 	abandoned = err != nil
 	if closed := s.Close(); err == nil {
 		err = closed
 	}
-	if err != nil && w.output != stdin {
+	if err != nil && w.output != stdin && s.Stats().Files > 0 { // the partial is ours
 		if rm := os.Remove(w.output + naming.PartialSuffix); rm != nil && !errors.Is(rm, fs.ErrNotExist) {
 			err = errors.Join(err, rm)
 		}
@@ -120,9 +126,6 @@ func copyEvents(ctx context.Context, s sink.Sink, events iter.Seq2[event.Event, 
 	for e, err := range events {
 		if n++; n%1024 == 0 {
 			tick()
-			if err := ctx.Err(); err != nil {
-				return err
-			}
 		}
 		if err != nil {
 			t.add(err)
@@ -131,6 +134,9 @@ func copyEvents(ctx context.Context, s sink.Sink, events iter.Seq2[event.Event, 
 		b.Reset()
 		enc.AppendEvent(b, e)
 		if err := s.Append(b.B); err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
 			return err
 		}
 	}
