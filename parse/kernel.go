@@ -104,7 +104,7 @@ func (k *kernel) makeFake(f *launchFields) {
 
 // addRoof notes the launch for the roofline.
 func (k *kernel) addRoof(f *launchFields, index uint32, occurrence int64) {
-	r := roofLaunch{index: index, occurrence: occurrence, grid: -1, ctas: -1, argBytes: -1}
+	r := roofLaunch{index: index, occurrence: occurrence, grid: -1, ctas: -1}
 	if f.grid.Exists() {
 		text := f.grid.Raw()
 		id, ok := k.grids[string(text)]
@@ -118,7 +118,19 @@ func (k *kernel) addRoof(f *launchFields, index uint32, occurrence int64) {
 		}
 		r.grid, r.ctas = id, gridSize(f.grid)
 	}
-	for a := range f.args.Each() {
+	if d := f.args.Sub(); d != nil {
+		r.argBytes = d.Tag.(*known).argBytes
+	} else {
+		r.argBytes = argBytes(f.args)
+	}
+	k.roof = append(k.roof, r)
+}
+
+// argBytes adds up the bytes of the tensors among arguments, twice for those that are read and written. It returns -1 if
+// there are none.
+func argBytes(args js.Value) int64 {
+	sum := int64(-1)
+	for a := range args.Each() {
 		if !a.Get("type").Is("tensor") {
 			continue
 		}
@@ -127,13 +139,12 @@ func (k *kernel) addRoof(f *launchFields, index uint32, occurrence int64) {
 		if !ok1 || !ok2 || n < 0 || size < 0 || n > 1<<52 || size > 1<<8 {
 			continue
 		}
-		r.argBytes = max(r.argBytes, 0)
 		if key, _ := a.KeyPlain(); bytes.HasPrefix(key, []byte("in_out_ptr")) {
 			size *= 2
 		}
-		r.argBytes += n * size
+		sum = max(sum, 0) + n*size
 	}
-	k.roof = append(k.roof, r)
+	return sum
 }
 
 // gridSize returns the product of a grid of integers, -1 for anything else.

@@ -13,8 +13,8 @@ import (
 // memo keeps the parts of launches that come again and again, parsed: the metadata of the kernel and the stack are most
 // of a launch, and few of them differ. It implements js.Known. One goroutine uses it.
 type memo struct {
-	meta, stack memoSlot
-	bytes       int
+	meta, stack, args memoSlot
+	bytes             int
 	ids         identifier
 }
 
@@ -26,7 +26,12 @@ type memoSlot struct {
 	last   *js.Doc
 	recent [4]*js.Doc
 	turn   int
+	once   []uint64 // of arguments: texts seen once, by hash; nil if every text is kept at first sight
 }
+
+// onceSize is the number of argument texts that are remembered as seen. Arguments that come once only, because a
+// pointer is always another one, are not worth keeping.
+const onceSize = 4096
 
 // known is the Tag of a Doc in the memo: what was worked out about its text.
 type known struct {
@@ -37,6 +42,8 @@ type known struct {
 	// of a stack
 	site      site
 	sessionID string
+
+	argBytes int64 // of arguments
 }
 
 var memoSeed = maphash.MakeSeed()
@@ -47,6 +54,8 @@ func (m *memo) slot(key []byte) *memoSlot {
 		return &m.meta
 	case "stack":
 		return &m.stack
+	case "extracted_args":
+		return &m.args
 	}
 	return nil
 }
@@ -84,14 +93,26 @@ func (m *memo) Learn(key, text []byte) *js.Doc {
 	}
 	h := maphash.Bytes(memoSeed, text)
 	d := s.byText[h]
+	if d == nil && s == &m.args {
+		if s.once == nil {
+			s.once = make([]uint64, onceSize)
+		}
+		if seen := &s.once[h%onceSize]; *seen != h {
+			*seen = h
+			return nil
+		}
+	}
 	if d == nil || !bytes.Equal(d.Text, text) {
 		d = &js.Doc{}
 		if d.Parse(bytes.Clone(text)) != nil {
 			return nil
 		}
 		k := &known{canon: d.Root().AppendCanonical(nil, skipInGroupHash), id: m.ids.id(d.Root())}
-		if s == &m.stack {
+		switch s {
+		case &m.stack:
 			k.site, k.sessionID = readSite(d.Root())
+		case &m.args:
+			k.argBytes = argBytes(d.Root())
 		}
 		d.Tag = k
 		if s.byText == nil {

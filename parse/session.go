@@ -24,6 +24,7 @@ type session struct {
 	seq              []sessionLaunch
 	lastOf           map[[16]byte]uint32 // the last launch of a group, as index into seq
 	args             []sessionArg
+	lastArgs         *js.Doc // the last launch's, if the memo has it
 	firstCommonStack []byte
 	firstSource      []byte
 	name             []byte // JSON
@@ -125,6 +126,11 @@ func (s *session) addLaunch(root, args js.Value, k *kernel, group [16]byte) {
 		s.lastOf = map[[16]byte]uint32{}
 	}
 	s.lastOf[group] = i
+	if d := args.Sub(); d != nil && d == s.lastArgs {
+		return // nothing changes
+	} else {
+		s.lastArgs = d
+	}
 	pos := 0
 	for m := range args.Each() {
 		a := s.arg(m, pos)

@@ -214,6 +214,20 @@ type facts struct {
 	dot        Dot
 	hasDot     bool
 	matches    []string // of Procedures.patterns, "" for none
+	counted    []string
+	counts     []int64
+}
+
+// count returns how often a text occurs in the code; many checks ask for the same.
+func (f *facts) count(text string) int64 {
+	for i, c := range f.counted {
+		if c == text {
+			return f.counts[i]
+		}
+	}
+	n := int64(bytes.Count(f.ir, []byte(text)))
+	f.counted, f.counts = append(f.counted, text), append(f.counts, n)
+	return n
 }
 
 // moduleAttributes returns what stands in the braces of "module attributes {…}".
@@ -274,7 +288,7 @@ func (p *procedure) readAttributes(w *attributeWriter, f *facts) {
 				w.add(a.Key, js.AppendString(nil, text))
 			}
 		case a.Rule == "count":
-			w.number(a.Key, int64(bytes.Count(f.ir, []byte(a.Pattern))))
+			w.number(a.Key, f.count(a.Pattern))
 		case a.Rule == "dot_shape" && f.hasDot:
 			switch a.Field {
 			case "tile_m":
