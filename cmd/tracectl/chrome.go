@@ -38,7 +38,7 @@ func convertToChrome(cmd *cobra.Command, args []string, w *writing) error {
 	troubled := false
 	events := func(yield func(event.Event, error) bool) {
 		for _, path := range paths {
-			in, err := open(cmd, path, nil)
+			in, err := open(cmd, path)
 			if err != nil {
 				troubled = true
 				complain(cmd.ErrOrStderr(), err)

@@ -115,7 +115,7 @@ func convertOne(ctx context.Context, cmd *cobra.Command, src, dst string, to for
 	t.hide = bar.hide
 	r, err := convert.File(ctx, src, dst, to, &convert.Options{
 		Level: o.effort, Overwrite: o.overwrite, Salvage: o.salvage,
-		Progress: bar.set,
+		Progress: bar.set, Read: readerOptions(cmd),
 	})
 	bar.done()
 	t.hide = func() {}

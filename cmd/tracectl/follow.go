@@ -53,7 +53,7 @@ func follow(cmd *cobra.Command, paths []string, o *catOptions, f *filter.Filter,
 		if !exists(path) && !exists(path+naming.PartialSuffix) {
 			complain(cmd.ErrOrStderr(), fmt.Errorf("%s: not there yet; waiting for it", path))
 		}
-		watchers.Go(func() { watch(ctx, i, path, f, arrivals) })
+		watchers.Go(func() { watch(ctx, i, path, readerOptions(cmd), f, arrivals) })
 	}
 	go func() { watchers.Wait(); close(arrivals) }()
 	defer func() {
@@ -98,7 +98,7 @@ func exists(path string) bool {
 }
 
 // watch sends what happens to one file until ctx ends.
-func watch(ctx context.Context, file int, path string, f *filter.Filter, to chan<- arrival) {
+func watch(ctx context.Context, file int, path string, opts reader.Options, f *filter.Filter, to chan<- arrival) {
 	send := func(a arrival) {
 		select {
 		case to <- a:
@@ -106,7 +106,7 @@ func watch(ctx context.Context, file int, path string, f *filter.Filter, to chan
 		}
 	}
 	defer send(arrival{file: file, caught: true}) // a file that ended is not waited for
-	o := &reader.FollowOptions{CaughtUp: func() { send(arrival{file: file, caught: true}) }}
+	o := &reader.FollowOptions{Options: opts, CaughtUp: func() { send(arrival{file: file, caught: true}) }}
 	for e, err := range reader.Follow(ctx, path, o) {
 		switch {
 		case ctx.Err() != nil:

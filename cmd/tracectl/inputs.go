@@ -112,20 +112,17 @@ func regular(dir string, e fs.DirEntry) bool {
 }
 
 // open opens one input.
-func open(cmd *cobra.Command, path string, o *reader.Options) (*input, error) {
+func open(cmd *cobra.Command, path string) (*input, error) {
+	o := readerOptions(cmd)
 	if path == stdin {
-		var opts reader.Options
-		if o != nil {
-			opts = *o
-		}
-		opts.Name = stdinName
-		r, err := reader.New(cmd.InOrStdin(), &opts)
+		o.Name = stdinName
+		r, err := reader.New(cmd.InOrStdin(), &o)
 		if err != nil {
 			return nil, err
 		}
 		return &input{stdinName, -1, r}, nil
 	}
-	r, err := reader.Open(path, o)
+	r, err := reader.Open(path, &o)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +137,7 @@ func open(cmd *cobra.Command, path string, o *reader.Options) (*input, error) {
 func openAll(cmd *cobra.Command, paths []string, t *troubles) []*input {
 	var ins []*input
 	for _, p := range paths {
-		in, err := open(cmd, p, nil)
+		in, err := open(cmd, p)
 		if err != nil {
 			t.add(err)
 			continue

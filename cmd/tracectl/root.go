@@ -4,6 +4,8 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"github.com/tracehandler/tracehandler/reader"
 )
 
 // newRootCommand lists the commands. A feature adds a file of its own and one line here.
@@ -22,6 +24,7 @@ Exit codes: 0 all went well; 1 nothing matched; 2 wrong usage, damage, or an err
 		CompletionOptions:          cobra.CompletionOptions{HiddenDefaultCmd: false},
 	}
 	root.PersistentFlags().Var(&colorFlag{}, "color", "colours: auto (on a terminal, unless NO_COLOR is set), always or never")
+	root.PersistentFlags().Var(&bytesFlag{reader.DefaultMaxLine}, "max-line", "the longest `line` that is read, such as 512MiB; longer ones are reported and skipped")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usageError{cmd, err} })
 	root.AddCommand(
 		newCatCommand(),

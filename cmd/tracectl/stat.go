@@ -60,7 +60,7 @@ func runStat(cmd *cobra.Command, args []string, o *statOptions) error {
 	t := newTroubles(cmd)
 	var files []*summary.Summary
 	for _, path := range paths {
-		in, err := open(cmd, path, nil)
+		in, err := open(cmd, path)
 		if err != nil {
 			t.add(err)
 			continue

@@ -99,7 +99,7 @@ func runVerify(cmd *cobra.Command, args []string, o *verifyOptions) error {
 // verify reads one trace to its end. It calls found with each thing that is wrong.
 func verify(cmd *cobra.Command, path string, t *troubles, found func(error) error) (verdict, error) {
 	v := verdict{Path: path, Places: []place{}}
-	in, err := open(cmd, path, nil)
+	in, err := open(cmd, path)
 	if err != nil {
 		t.add(err)
 		v.Error = humane(err)
