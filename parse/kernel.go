@@ -27,6 +27,7 @@ type kernel struct {
 
 	head, launches, tail stream // the compilation, the launches, the IR analysis
 
+	lines      launchWriter
 	count      uint32 // launches
 	launchName []byte // JSON, of the first launch
 	indexes    ranges // of the launches among all launches of the rank
@@ -286,5 +287,5 @@ func (k *kernel) appendLaunchDiff(dst []byte, occurrence int64, deep bool) []byt
 // release gives up what is not needed once the kernel is written.
 func (k *kernel) release() {
 	k.head, k.launches, k.tail = stream{}, stream{}, stream{}
-	k.diff, k.lastHash, k.roof, k.fake = diffTree{}, lastHash{}, nil, nil
+	k.diff, k.lastHash, k.lines, k.roof, k.fake = diffTree{}, lastHash{}, launchWriter{}, nil, nil
 }

@@ -15,7 +15,7 @@ import (
 type memo struct {
 	meta, stack, args memoSlot
 	bytes             int
-	ids         identifier
+	ids               identifier
 }
 
 // memoLimit bounds the text held, in bytes; beyond it the memo starts again. What is in use elsewhere stays valid.

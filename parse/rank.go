@@ -145,6 +145,7 @@ func (r *ranker) kernel(hash string, raw js.Value) *kernel {
 	k := r.kernels[hash]
 	if k == nil {
 		k = &kernel{hash: hash, hashJSON: bytes.Clone(raw.Raw()), diff: diffTree{ids: &r.ids}}
+		k.launches.pend.Off = r.o.format != format.Gzip
 		r.kernels[hash] = k
 		r.order = append(r.order, k)
 	}
@@ -217,7 +218,6 @@ func (r *ranker) compilation(root js.Value) error {
 type launchFields struct {
 	pid, name, timestamp, stack, meta, grid, args js.Value
 	session                                       string
-	added                                         bool // it has fields that parsing adds
 }
 
 func readLaunch(root js.Value) (f launchFields) {
@@ -238,8 +238,6 @@ func readLaunch(root js.Value) (f launchFields) {
 			f.grid = m
 		case "extracted_args":
 			f.args = m
-		case "launch_group_hash", "occurrence_id", "autotune_launch_type":
-			f.added = true
 		}
 	}
 	return f
@@ -295,28 +293,8 @@ func (r *ranker) launch(root js.Value) error {
 	k.diff.add(root)
 	k.addRoof(&f, index, occurrence)
 
-	buf := r.spill.begin(&k.launches)
-	if f.added {
-		buf = append(buf, '{')
-		for m := range root.Each() {
-			if key, _ := m.KeyPlain(); !isAdded(string(key)) {
-				buf = append(append(append(append(buf, m.RawKey()...), ':'), m.Raw()...), ',')
-			}
-		}
-	} else {
-		raw := root.Raw()
-		buf = append(append(buf, raw[:len(raw)-1]...), ',')
-	}
-	buf = append(append(append(buf, `"launch_group_hash":"`...), group[:]...), `","occurrence_id":`...)
-	buf = strconv.AppendInt(buf, occurrence, 10)
-	if kind != "" {
-		buf = append(append(append(buf, `,"autotune_launch_type":"`...), kind...), '"')
-	}
-	return r.spill.end(&k.launches, append(buf, '}', '\n'))
-}
-
-func isAdded(key string) bool {
-	return key == "launch_group_hash" || key == "occurrence_id" || key == "autotune_launch_type"
+	k.lines.append(&k.launches, r.spill.begin(&k.launches), root, group, occurrence, kind)
+	return r.spill.end(&k.launches)
 }
 
 // placeFake notes where a kernel goes that may turn out to have no compilation. It must not make an output file yet.
@@ -525,7 +503,7 @@ func (r *ranker) writeFile(ctx context.Context, w *writer, out *output, fa *file
 		if k.fake != nil && !k.compiled {
 			line := append(bytes.Clone(k.fake), `,"occurrence_id":`...)
 			line = strconv.AppendInt(line, k.occurrence, 10)
-			k.head.pend = append(line, "}\n"...)
+			k.head.pend.B = append(line, "}\n"...)
 			k.head.pendLines = 1
 		}
 		var roof, diff []byte

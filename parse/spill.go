@@ -35,8 +35,10 @@ type spill struct {
 
 // stream is a sequence of lines in a spill.
 type stream struct {
-	pend      []byte // whole lines
+	pend      repeat.Text // whole lines
+	head      int         // bytes of them that refer to nothing before
 	pendLines int
+	gen       int // grows when pend is emptied, so that nobody refers to what is gone
 	blocks    []block
 	listed    bool
 }
@@ -55,34 +57,34 @@ func newSpill(path string, p *packer, blockSize, limit int) *spill {
 	return &spill{path: path, pack: p, block: blockSize, limit: limit}
 }
 
-// begin returns the buffer to append a line to; end must be called next with the longer buffer.
-func (s *spill) begin(t *stream) []byte {
+// begin returns the text to append a line to; end must be called next.
+func (s *spill) begin(t *stream) *repeat.Text {
 	if !t.listed {
 		t.listed = true
 		s.waiting = append(s.waiting, t)
 	}
-	s.pending -= cap(t.pend)
-	return t.pend
+	s.pending -= cap(t.pend.B)
+	return &t.pend
 }
 
-func (s *spill) end(t *stream, buf []byte) error {
-	if len(buf) > len(t.pend) {
-		t.pendLines++
+func (s *spill) end(t *stream) error {
+	t.pendLines++
+	if !t.pend.Repeats() {
+		t.head = len(t.pend.B)
 	}
-	t.pend = buf
-	s.pending += cap(buf)
-	if len(buf) >= s.block {
+	s.pending += cap(t.pend.B)
+	if len(t.pend.B) >= s.block {
 		return s.flush(t, true)
 	}
 	if s.pending > s.limit {
 		for _, t := range s.waiting {
-			if len(t.pend) > 0 {
+			if len(t.pend.B) > 0 {
 				if err := s.flush(t, false); err != nil {
 					return err
 				}
 			}
-			s.pending -= cap(t.pend)
-			t.pend, t.listed = nil, false
+			s.pending -= cap(t.pend.B)
+			t.pend, t.listed = repeat.Text{Off: t.pend.Off}, false
 		}
 		s.waiting = s.waiting[:0]
 	}
@@ -94,10 +96,12 @@ func (s *spill) put(t *stream, line []byte) error {
 	if len(line) == 0 {
 		return nil
 	}
-	if len(t.pend)+len(line) < s.block/2 {
-		return s.end(t, append(s.begin(t), line...))
+	if len(t.pend.B)+len(line) < s.block/2 {
+		p := s.begin(t)
+		p.B = append(p.B, line...)
+		return s.end(t)
 	}
-	if len(t.pend) > 0 {
+	if len(t.pend.B) > 0 {
 		if err := s.flush(t, true); err != nil {
 			return err
 		}
@@ -114,24 +118,33 @@ func (s *spill) putParts(t *stream, head []byte, tail *repeat.Text) error {
 		s.joined = append(append(s.joined[:0], head...), tail.B...)
 		return s.put(t, s.joined)
 	}
-	if len(t.pend) > 0 {
+	if len(t.pend.B) > 0 {
 		if err := s.flush(t, true); err != nil {
 			return err
 		}
 	}
 	s.packed = s.pack.appendBlock(s.packed[:0], head)
-	s.packed = s.repeats.AppendBlock(s.packed, tail)
+	s.packed = s.repeats.AppendBlock(s.packed, tail, 0)
 	crc := crc32.Update(crc32.ChecksumIEEE(head), crc32.IEEETable, tail.B)
 	return s.store(t, s.packed, block{raw: len(head) + len(tail.B), lines: 1, crc: crc, packed: true})
 }
 
 // flush moves the pending lines of t to the file.
 func (s *spill) flush(t *stream, pack bool) error {
-	err := s.write(t, t.pend, t.pendLines, pack)
-	t.pend, t.pendLines = t.pend[:0], 0
-	if cap(t.pend) > 2*s.block {
-		s.pending -= cap(t.pend)
-		t.pend = nil
+	var err error
+	if p := &t.pend; pack && p.Repeats() {
+		s.packed = s.pack.appendBlock(s.packed[:0], p.B[:t.head])
+		s.packed = s.repeats.AppendBlock(s.packed, p, t.head)
+		err = s.store(t, s.packed, block{raw: len(p.B), lines: t.pendLines, crc: crc32.ChecksumIEEE(p.B), packed: true})
+	} else {
+		err = s.write(t, p.B, t.pendLines, pack)
+	}
+	t.pend.Reset()
+	t.pendLines, t.head = 0, 0
+	t.gen++
+	if cap(t.pend.B) > 2*s.block {
+		s.pending -= cap(t.pend.B)
+		t.pend = repeat.Text{Off: t.pend.Off}
 	}
 	return err
 }

@@ -75,7 +75,7 @@ func (w *writer) kernel(k *kernel, roof, diff []byte) error {
 
 // stored estimates the bytes that a stream takes in a file, from above.
 func stored(t *stream) int64 {
-	n := int64(len(t.pend))
+	n := int64(len(t.pend.B))
 	for _, b := range t.blocks {
 		n += int64(b.size)
 	}
@@ -109,13 +109,13 @@ func (w *writer) stream(t *stream, kind string) error {
 		}
 		w.count(kind, int64(b.lines))
 	}
-	if len(t.pend) == 0 {
+	if len(t.pend.B) == 0 {
 		return nil
 	}
 	if err := w.open(); err != nil {
 		return err
 	}
-	if err := w.lines(t.pend); err != nil {
+	if err := w.lines(t.pend.B); err != nil {
 		return err
 	}
 	w.count(kind, int64(t.pendLines))

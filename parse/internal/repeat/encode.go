@@ -86,17 +86,22 @@ func chunk(n int32) int32 {
 	return 258
 }
 
-// AppendBlock appends t as one block that is not the last, and an empty stored block, so that it ends at a byte. The
-// block refers to nothing before it.
-func (e *Encoder) AppendBlock(dst []byte, t *Text) []byte {
-	if len(t.B) == 0 {
+// AppendBlock appends what of t stands from a position on, as one block that is not the last, and an empty stored block,
+// so that it ends at a byte. What stands before may be referred to, so it must come right before the block; no reference
+// may begin before the position and end behind it.
+func (e *Encoder) AppendBlock(dst []byte, t *Text, from int) []byte {
+	if len(t.B) == from {
 		return dst
+	}
+	refs := t.refs
+	for len(refs) > 0 && refs[0].at < int32(from) {
+		refs = refs[1:]
 	}
 	e.lit.reset(literals)
 	e.dist.reset(distances)
 	e.lit.count[endBlock] = 1
-	at := int32(0)
-	for _, r := range t.refs {
+	at := int32(from)
+	for _, r := range refs {
 		for _, c := range t.B[at:r.at] {
 			e.lit.count[c]++
 		}
@@ -119,7 +124,7 @@ func (e *Encoder) AppendBlock(dst []byte, t *Text) []byte {
 
 	e.out, e.acc, e.n = dst, 0, 0
 	e.writeHeader()
-	e.writeBody(t)
+	e.writeBody(t, refs, int32(from))
 	e.write(uint64(e.lit.bits[endBlock]), uint(e.lit.len[endBlock]))
 	e.write(0, 3) // a stored block, not the last,
 	if e.n%8 != 0 {
@@ -129,14 +134,13 @@ func (e *Encoder) AppendBlock(dst []byte, t *Text) []byte {
 	return append(e.out, 0, 0, 0xff, 0xff) // of no bytes
 }
 
-func (e *Encoder) writeBody(t *Text) {
-	at := int32(0)
+func (e *Encoder) writeBody(t *Text, refs []ref, at int32) {
 	literal := func(b []byte) {
 		for _, c := range b {
 			e.write(uint64(e.lit.bits[c]), uint(e.lit.len[c]))
 		}
 	}
-	for _, r := range t.refs {
+	for _, r := range refs {
 		literal(t.B[at:r.at])
 		at = r.at + r.n
 		dc, dx, dv := distCode(r.dist)

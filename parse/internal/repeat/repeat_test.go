@@ -45,11 +45,11 @@ func TestRoundTrip(t *testing.T) {
 		if !x.consistent() {
 			t.Fatal("a reference is not true")
 		}
-		b := e.AppendBlock(nil, &x)
+		b := e.AppendBlock(nil, &x, 0)
 		if got := inflate(t, b); !bytes.Equal(got, x.B) {
 			t.Fatalf("%d rows: %d bytes, want %d", rows, len(got), len(x.B))
 		}
-		all, want = e.AppendBlock(all, &x), append(want, x.B...)
+		all, want = e.AppendBlock(all, &x, 0), append(want, x.B...)
 	}
 	if !bytes.Equal(inflate(t, all), want) {
 		t.Error("blocks do not follow each other")
@@ -71,7 +71,7 @@ func TestWindow(t *testing.T) {
 		if !x.Again(&p) {
 			t.Error("not again")
 		}
-		if !x.consistent() || !bytes.Equal(inflate(t, e.AppendBlock(nil, &x)), x.B) {
+		if !x.consistent() || !bytes.Equal(inflate(t, e.AppendBlock(nil, &x, 0)), x.B) {
 			t.Errorf("gap %d", gap)
 		}
 	}
@@ -86,7 +86,7 @@ func TestSkewed(t *testing.T) {
 		a, b = b, a+b
 	}
 	var e Encoder
-	if !bytes.Equal(inflate(t, e.AppendBlock(nil, &x)), x.B) {
+	if !bytes.Equal(inflate(t, e.AppendBlock(nil, &x, 0)), x.B) {
 		t.Error("differs")
 	}
 }
@@ -105,15 +105,51 @@ func TestRandom(t *testing.T) {
 			}
 		}
 		for range r.IntN(100) {
-			if i := r.IntN(len(pieces)); r.IntN(2) == 0 {
+			if i := r.IntN(len(pieces)); r.IntN(4) == 0 {
+				like := bytes.Clone(texts[i])
+				for range r.IntN(4) {
+					if n := len(like); n > 0 {
+						k := r.IntN(n)
+						like = append(like[:k], like[min(n, k+r.IntN(3)):]...)
+					}
+				}
+				x.Like(&pieces[i], like)
+				texts[i] = like
+			} else if r.IntN(2) == 0 {
 				x.Write(&pieces[i], texts[i])
 			} else if !x.Again(&pieces[i]) {
 				x.B = append(x.B, byte(r.Uint32()))
 			}
 		}
-		if !x.consistent() || len(x.B) > 0 && !bytes.Equal(inflate(t, e.AppendBlock(nil, &x)), x.B) {
+		if !x.consistent() || len(x.B) > 0 && !bytes.Equal(inflate(t, e.AppendBlock(nil, &x, 0)), x.B) {
 			t.Fatal("differs")
 		}
+	}
+}
+
+// TestAfterHead: a block refers to text that another compressor wrote before it.
+func TestAfterHead(t *testing.T) {
+	var x Text
+	var p Piece
+	line := []byte(`{"a":"some text that comes again","n":`)
+	x.Like(&p, line)
+	x.B = append(x.B, "1}\n"...)
+	head := len(x.B)
+	for i := range 5 {
+		x.Like(&p, line)
+		x.B = fmt.Appendf(x.B, "%d}\n", i)
+	}
+	var packed bytes.Buffer
+	w, err := flate.NewWriter(&packed, 6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = w.Write(x.B[:head])
+	_ = w.Flush()
+	var e Encoder
+	b := e.AppendBlock(packed.Bytes(), &x, head)
+	if got := inflate(t, b); !bytes.Equal(got, x.B) {
+		t.Errorf("%q", got)
 	}
 }
 
@@ -125,7 +161,7 @@ func BenchmarkAppendBlock(b *testing.B) {
 	b.SetBytes(int64(len(x.B)))
 	b.ReportAllocs()
 	for b.Loop() {
-		out = e.AppendBlock(out[:0], &x)
+		out = e.AppendBlock(out[:0], &x, 0)
 	}
 	b.ReportMetric(float64(len(x.B))/float64(len(out)), "ratio")
 }

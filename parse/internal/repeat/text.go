@@ -1,6 +1,10 @@
 package repeat
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+)
 
 // window is how far back a reference may lead (RFC 1951 §2).
 const window = 32 << 10
@@ -33,31 +37,83 @@ func (t *Text) Reset() { t.B, t.refs = t.B[:0], t.refs[:0] }
 func (t *Text) Write(p *Piece, b []byte) {
 	at := len(t.B)
 	t.B = append(t.B, b...)
-	t.mark(p, at)
+	if n := int32(len(b)); n == p.n {
+		t.repeat(at, p.end-1, n)
+	}
+	t.Note(p, at)
 }
 
 // Again appends the piece if it was written before and can be referred to, and reports whether it did.
 func (t *Text) Again(p *Piece) bool {
-	at := int32(len(t.B))
+	at := len(t.B)
 	from := p.end - 1
-	if t.Off || p.end == 0 || at-from > window || p.n < shortest {
+	if t.Off || p.end == 0 || int32(at)-from > window || p.n < shortest {
 		return false
 	}
 	t.B = append(t.B, t.B[from:from+p.n]...)
-	t.refs = append(t.refs, ref{at, p.n, at - from})
-	p.end = at + 1
+	t.repeat(at, from, p.n)
+	p.end = int32(at) + 1
 	return true
 }
 
-// Note makes what was appended since at the piece, for Again.
+// Like appends b, which may be like what the piece was last: how it begins and how it ends is referred to as far as it
+// is the same. The piece is b from now on.
+func (t *Text) Like(p *Piece, b []byte) {
+	at := len(t.B)
+	t.B = append(t.B, b...)
+	if from := p.end - 1; !t.Off && p.end > 0 && int32(at)-from <= window {
+		old := t.B[from : from+p.n]
+		n := int32(commonPrefix(old, b))
+		t.repeat(at, from, n)
+		if int(n) < len(b) {
+			m := int32(commonSuffix(old[n:], b[n:]))
+			t.repeat(at+len(b)-int(m), from+p.n-m, m)
+		}
+	}
+	t.Note(p, at)
+}
+
+// Note makes what was appended since at the piece, for Again and Like.
 func (t *Text) Note(p *Piece, at int) { p.end, p.n = int32(at)+1, int32(len(t.B)-at) }
 
-func (t *Text) mark(p *Piece, at int) {
-	n := int32(len(t.B) - at)
-	if from := p.end - 1; !t.Off && p.end > 0 && int32(at)-from <= window && n == p.n && n >= shortest {
-		t.refs = append(t.refs, ref{int32(at), n, int32(at) - from})
+// repeat notes that the n bytes at a position are those at from, if that is worth it. References in a row become one.
+func (t *Text) repeat(at int, from, n int32) {
+	dist := int32(at) - from
+	if t.Off || from < 0 || n < shortest || dist <= 0 || dist > window {
+		return
 	}
-	p.end, p.n = int32(at)+1, n
+	if last := len(t.refs) - 1; last >= 0 {
+		if r := &t.refs[last]; r.dist == dist && r.at+r.n == int32(at) {
+			r.n += n
+			return
+		}
+	}
+	t.refs = append(t.refs, ref{int32(at), n, dist})
+}
+
+// Repeats reports whether anything was referred to.
+func (t *Text) Repeats() bool { return len(t.refs) > 0 }
+
+func commonPrefix(a, b []byte) int {
+	n := min(len(a), len(b))
+	i := 0
+	for ; i+8 <= n; i += 8 {
+		if x := binary.LittleEndian.Uint64(a[i:]) ^ binary.LittleEndian.Uint64(b[i:]); x != 0 {
+			return i + bits.TrailingZeros64(x)/8
+		}
+	}
+	for i < n && a[i] == b[i] {
+		i++
+	}
+	return i
+}
+
+func commonSuffix(a, b []byte) int {
+	n, i := min(len(a), len(b)), 0
+	for i < n && a[len(a)-1-i] == b[len(b)-1-i] {
+		i++
+	}
+	return i
 }
 
 // consistent reports whether every reference is true; for tests.
