@@ -25,29 +25,34 @@ type Summary struct {
 	Captures   []string          `json:"captures"`
 }
 
-// RankSummary is one trace.
+// RankSummary is one trace: its events and sums as recorded, by the names that TraceLens and Hyperloom use for them. An
+// event with an impossible duration counts, with a duration of zero.
 type RankSummary struct {
-	File     string           `json:"file"`
-	Rank     int              `json:"rank"`
-	RankFrom string           `json:"rank_from"`
-	Events   int64            `json:"events"`
-	Counts   map[string]int64 `json:"events_by_ph_cat"`
-	Kernels  int              `json:"kernels"`
-	Memcpy   int              `json:"memcpy"`
-	Memset   int              `json:"memset"`
-	All      TimelineSummary  `json:"timeline_all_gpu_events"`
-	Linked   TimelineSummary  `json:"timeline_linked"`
-	Graph    GraphSummary     `json:"graph"`
-	Errors   []string         `json:"errors"`
-	Degraded bool             `json:"degraded"`
-}
-
-// GraphSummary tells about replayed graphs.
-type GraphSummary struct {
-	Launches            int  `json:"graph_launches"`
-	LaunchesWithKernels int  `json:"graph_launches_with_kernels"`
-	Kernels             int  `json:"graph_kernels"`
-	UnderRecorded       bool `json:"under_recorded"`
+	File       string          `json:"file"`
+	Rank       int             `json:"rank"`
+	RankFrom   string          `json:"rank_from"`
+	Degraded   bool            `json:"degraded"`
+	Errors     []string        `json:"errors"`
+	Metadata   MetaSummary     `json:"metadata"`
+	Events     EventSummary    `json:"events"`
+	GPU        GPUSummary      `json:"gpu_events"`
+	All        TimelineSummary `json:"timeline_all_gpu_events"`
+	Linked     LinkSummary     `json:"linked"`
+	LinkedTime TimelineSummary `json:"timeline_linked"`
+	Bypass     BypassSummary   `json:"timeline_bypass"`
+	Graph      GraphSummary    `json:"graph"`
+	Flows      FlowSummary     `json:"flows"`
+	Memory     []MemorySummary `json:"memory_ops"`
+	Streams    []StreamSummary `json:"streams"`
+	Kernels    []KernelSummary `json:"kernels_by_name"`
+	Launchers  LauncherSummary `json:"launchers_enclosing_op"`
+	Args       []ArgsSummary   `json:"launchers_enclosing_op_args"`
+	ByID       IDSummary       `json:"attribution_external_id"`
+	IDs        []IDRow         `json:"launchers_external_id"`
+	IDShapes   []IDShapeRow    `json:"launchers_external_id_shapes"`
+	Comms      CommSummary     `json:"collectives"`
+	Notes      []NoteSummary   `json:"annotations"`
+	Fallback   FallbackSummary `json:"fallback_name_time"`
 }
 
 // TimelineSummary is a timeline in microseconds.
@@ -102,23 +107,10 @@ func (r *Result) Summary() *Summary {
 		s.Kernels += c.Kernels
 	}
 	for _, k := range r.Fallback {
-		s.Fallback = append(s.Fallback, FallbackRow{k.Name, float64(k.Total) / 1e6, share(k.Total, r.Timeline.Total), k.Count})
+		s.Fallback = append(s.Fallback, fallbackRow(k, r.Timeline.Total))
 	}
 	for i := range r.Ranks {
-		k := &r.Ranks[i]
-		rs := RankSummary{File: k.File.Path, Rank: k.Rank, RankFrom: k.RankFrom, Events: k.Trace.Events, Counts: map[string]int64{}, All: summarize(k.All), Linked: summarize(k.Linked),
-			Errors: orEmpty(errorsOf(k.Trace)), Degraded: k.Trace.Degraded}
-		for _, c := range k.Trace.Counts {
-			rs.Counts[c.Phase+"/"+c.Category] += c.N
-		}
-		var n [3]int
-		for j := range k.Trace.GPU {
-			n[k.Trace.GPU[j].Kind]++
-		}
-		rs.Kernels, rs.Memcpy, rs.Memset = n[0], n[1], n[2]
-		g := k.Links.GraphStats
-		rs.Graph = GraphSummary{g.Launches, g.LaunchesWithKernels, g.Kernels, g.UnderRecorded()}
-		s.Ranks = append(s.Ranks, rs)
+		s.Ranks = append(s.Ranks, r.Ranks[i].summary())
 	}
 	return s
 }
