@@ -167,6 +167,11 @@ func printAll(ins []*input, o *catOptions, f *filter.Filter, p *printer, t *trou
 	if err := p.flush(); err != nil {
 		return err
 	}
+	for _, in := range ins {
+		if noTrace(in) {
+			t.add(noTraceError(in.name))
+		}
+	}
 	if err := t.result(); err != nil {
 		return err
 	}

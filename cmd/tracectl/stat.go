@@ -104,6 +104,9 @@ func summarize(cmd *cobra.Command, in *input, choose *filter.Filter, t *troubles
 		}
 		counting.Add(e)
 	}
+	if noTrace(in) {
+		t.add(noTraceError(in.name))
+	}
 	s := counting.Sum()
 	st := in.Stats()
 	s.Format = layers(in)

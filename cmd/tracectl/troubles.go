@@ -64,11 +64,21 @@ func (t *troubles) result() error {
 	t.hide()
 	for _, path := range t.order {
 		if more := t.lines[path] - listed; more > 0 {
-			fmt.Fprintf(t.w, "tracectl: %s: %d more bad lines; 'tracectl verify' lists them\n", path, more)
+			fmt.Fprintf(t.w, "tracectl: %s: %s; 'tracectl verify' lists them\n", path, plural(more, "more bad line"))
 		}
 	}
 	if t.any {
 		return errReported
 	}
 	return nil
+}
+
+// noTrace reports whether not one line of an input that was read to its end is an event.
+func noTrace(in *input) bool {
+	st := in.Stats()
+	return st.Events == 0 && st.Bad > 0
+}
+
+func noTraceError(name string) error {
+	return fmt.Errorf("%s: no line is a JSON object: this is no trace of events", name)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/tracehandler/tracehandler/reader"
 )
 
-type verifyOptions struct{ json, quiet bool }
+type verifyOptions struct{ json, quiet, all bool }
 
 func newVerifyCommand() *cobra.Command {
 	var o verifyOptions
@@ -19,7 +19,8 @@ func newVerifyCommand() *cobra.Command {
 		Use:   "verify FILE | DIRECTORY | - ...",
 		Short: "Read everything and report what is damaged, and where",
 		Long: `Verify reads traces to their ends, checks every checksum and every line, and prints one line for each thing that is wrong - a
-torn end, a damaged stretch, a line that is no JSON object - and one for each trace. The exit code is 2 if anything is wrong.`,
+torn end, a damaged stretch, a line that is no JSON object - and one for each trace. The exit code is 2 if anything is wrong.
+Of the bad lines of one trace the first 100 are printed, unless --all is given; --json lists up to 10,000 faults.`,
 		Example: `  tracectl verify app.ndjson.zst
   tracectl verify -q traces/ || echo damaged
   tracectl verify --json traces/ | jq '.[] | select(.ok | not) | .path'`,
@@ -29,7 +30,8 @@ torn end, a damaged stretch, a line that is no JSON object - and one for each tr
 	f := cmd.Flags()
 	f.BoolVar(&o.json, "json", false, "print one JSON array")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print only what could not be read at all; the exit code tells the rest")
-	cmd.MarkFlagsMutuallyExclusive("json", "quiet")
+	f.BoolVar(&o.all, "all", false, "print every bad line")
+	cmd.MarkFlagsMutuallyExclusive("json", "quiet", "all")
 	return cmd
 }
 
@@ -49,7 +51,10 @@ type verdict struct {
 	Places      []place `json:"places"`
 }
 
-const maxPlaces = 10_000
+const (
+	maxPlaces   = 10_000
+	maxBadLines = 100
+)
 
 // place is one thing that is wrong.
 type place struct {
@@ -69,9 +74,15 @@ func runVerify(cmd *cobra.Command, args []string, o *verifyOptions) error {
 	verdicts := []verdict{}
 	out := cmd.OutOrStdout()
 	for _, path := range paths {
+		badLines := 0
 		v, err := verify(cmd, path, t, func(err error) error {
 			if o.json || o.quiet {
 				return nil
+			}
+			if _, ok := err.(*reader.LineError); ok {
+				if badLines++; badLines > maxBadLines && !o.all {
+					return nil
+				}
 			}
 			_, werr := fmt.Fprintln(out, describe(err))
 			return werr
@@ -83,6 +94,11 @@ func runVerify(cmd *cobra.Command, args []string, o *verifyOptions) error {
 		case o.json:
 			verdicts = append(verdicts, v)
 		case !o.quiet && v.Error == "":
+			if more := badLines - maxBadLines; more > 0 && !o.all {
+				if _, err := fmt.Fprintf(out, "%s: %s; --all prints them\n", v.Path, plural(more, "more bad line")); err != nil {
+					return err
+				}
+			}
 			if err := printVerdict(out, &v, useColor(cmd, out)); err != nil {
 				return err
 			}
@@ -135,6 +151,9 @@ func verify(cmd *cobra.Command, path string, t *troubles, found func(error) erro
 	v.OK = st.Bad == 0 && st.Damage == 0 && v.Error == "" && len(v.Places) == 0
 	v.Format, v.Events, v.BadLines, v.Text, v.Stored, v.Frames = layers(in), st.Events, st.Bad, st.Text, st.Stored, st.Frames
 	v.Damage, v.DamageBytes = st.Damage, st.Skipped
+	if noTrace(in) {
+		t.add(noTraceError(in.name))
+	}
 	return v, nil
 }
 
