@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/tracehandler/tracehandler/format"
+	"github.com/tracehandler/tracehandler/sink"
 )
 
 // The variables that FromEnv reads.
@@ -47,7 +48,10 @@ func FromEnv(o *Options) (*Handler, error) {
 	f := Zstd
 	if v := os.Getenv(EnvFormat); v != "" {
 		var err error
-		if f, err = format.Parse(v); err != nil {
+		if f, err = format.Parse(v); err == nil {
+			err = sink.Options{Format: f}.Validate()
+		}
+		if err != nil {
 			return nil, &EnvError{EnvFormat, v, err}
 		}
 	}

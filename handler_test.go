@@ -170,6 +170,7 @@ func TestFromEnv(t *testing.T) {
 		{"off", map[string]string{tracehandler.EnvDir: ""}, "off"},
 		{"defaults", map[string]string{}, ""},
 		{"all", map[string]string{tracehandler.EnvFormat: "gzip", tracehandler.EnvLevel: "warn+1", tracehandler.EnvSource: "true"}, ""},
+		{"archive", map[string]string{tracehandler.EnvFormat: "clp"}, `TRACEHANDLER_FORMAT="clp"`},
 		{"unknown format", map[string]string{tracehandler.EnvFormat: "zip"}, `TRACEHANDLER_FORMAT="zip"`},
 		{"unknown level", map[string]string{tracehandler.EnvLevel: "loud"}, `TRACEHANDLER_LEVEL="loud"`},
 		{"unknown source", map[string]string{tracehandler.EnvSource: "yes"}, `TRACEHANDLER_SOURCE="yes"`},
@@ -258,17 +259,36 @@ func TestScope(t *testing.T) {
 }
 
 func TestScopeKeepsAGivenDirectory(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "traces")
+	dir := t.TempDir()
+	others := []string{"README.md", naming.Scheme{PID: os.Getpid() + 1}.FileName(0, tracehandler.Plain), "x.ndjson.partial"}
+	for _, name := range others {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var files []string
 	err := tracehandler.Scope(context.Background(), tracehandler.ScopeOptions{Dir: dir},
-		func(_ context.Context, h *tracehandler.Handler) error { slog.New(h).Info("m"); return nil }, nil)
+		func(_ context.Context, h *tracehandler.Handler) error {
+			slog.New(h).Info("m")
+			if err := h.Rotate(); err != nil {
+				return err
+			}
+			slog.New(h).Info("m")
+			return nil
+		},
+		func(_ context.Context, t tracehandler.Traces) error { files = t.Files; return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
-	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != 1 {
-		t.Fatalf("%v, %v; want one trace", entries, err)
+	if len(files) != 2 {
+		t.Errorf("the consumer got %q, want the rotated and the last trace of this process", files)
 	}
-	if f := naming.Parse(entries[0].Name()); f.PID != os.Getpid() {
-		t.Errorf("name %q says pid %d, want %d", entries[0].Name(), f.PID, os.Getpid())
+	for _, f := range files {
+		if _, err := os.Stat(f); err != nil {
+			t.Error(err)
+		}
+		if n := naming.Parse(filepath.Base(f)); n.Rank != naming.NoRank {
+			t.Errorf("name %q says rank %d", f, n.Rank)
+		}
 	}
 }

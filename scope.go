@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/tracehandler/tracehandler/finalize"
 	"github.com/tracehandler/tracehandler/naming"
@@ -29,7 +28,7 @@ type ScopeOptions struct {
 // Traces are the finished files of a scope.
 type Traces struct {
 	Dir   string
-	Files []string // full paths, sorted; no partials
+	Files []string // full paths, sorted: what this process wrote, of all ranks; no partials
 }
 
 // Scope is the lifetime of a traced run. It hands body a handler, closes the handler when body is done, and only then
@@ -59,7 +58,7 @@ func Scope(ctx context.Context, o ScopeOptions,
 			if consume == nil {
 				return nil
 			}
-			files, err := finished(dir)
+			files, err := o.finished(dir)
 			if err != nil {
 				return fmt.Errorf("tracehandler: scope: %w", err)
 			}
@@ -69,17 +68,25 @@ func Scope(ctx context.Context, o ScopeOptions,
 	return body(ctx, h)
 }
 
-// finished lists the traces in dir, which need not exist: it is made at the first event.
-func finished(dir string) ([]string, error) {
+// finished lists the traces that this process wrote in dir, which need not exist: it is made at the first event.
+func (o ScopeOptions) finished(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir) // sorted by name
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	var files []string
 	for _, e := range entries {
-		if e.Type().IsRegular() && !strings.HasSuffix(e.Name(), naming.PartialSuffix) {
+		if e.Type().IsRegular() && o.isOurs(e.Name()) {
 			files = append(files, filepath.Join(dir, e.Name()))
 		}
 	}
 	return files, err
+}
+
+// isOurs reports whether a file bears a name that the sink gives: the trace of some rank of this process, perhaps rotated.
+func (o ScopeOptions) isOurs(name string) bool {
+	if live, _, ok := naming.ParseRotated(name); ok {
+		name = live
+	}
+	return name == o.Scheme.FileName(naming.Parse(name).Rank, o.Sink.Format)
 }

@@ -11,13 +11,14 @@ import (
 // fakeSink is a sink in memory whose failures a test commands. Like every sink it relies on its owner's lock; busy finds
 // an owner that does not hold it.
 type fakeSink struct {
-	lines  []string
-	calls  []string
-	refuse error // Append drops with this error
-	behind error // a background failure: what Err and Flush return
-	onSync error
-	closed bool
-	onEnd  error // what Close returns
+	lines   []string
+	calls   []string
+	refuse  error // Append drops with this error
+	behind  error // a background failure: what Err and Flush return
+	onSync  error
+	refused int64 // calls of Append that failed so
+	closed  bool
+	onEnd   error // what Close returns
 
 	busy atomic.Int32
 	race atomic.Bool
@@ -42,6 +43,7 @@ func (s *fakeSink) Append(p []byte) error {
 		return sink.ErrClosed
 	}
 	if s.refuse != nil {
+		s.refused++
 		return s.refuse
 	}
 	s.lines = append(s.lines, string(p))

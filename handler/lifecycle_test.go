@@ -135,6 +135,9 @@ func TestErrorsByEpisode(t *testing.T) {
 	if st.Events != 4 || st.Dropped != 2 || st.Episodes != 2 {
 		t.Errorf("stats %+v, want 4 events, 2 dropped, 2 episodes", st)
 	}
+	if s.refused != st.Dropped {
+		t.Errorf("the sink refused %d times for %d dropped events", s.refused, st.Dropped)
+	}
 	s.onEnd = io
 	err := h.Close()
 	if !errors.Is(err, full) || !errors.Is(err, io) {

@@ -77,10 +77,10 @@ func (t *trace) appendLocked(p []byte, sync bool) (err error, news bool) {
 	if t.closed {
 		return ErrClosed, false
 	}
-	if t.unreported > 0 {
-		t.reportDropped()
+	if err = t.reportDropped(); err == nil {
+		err = t.sink.Append(p)
 	}
-	if err = t.sink.Append(p); err != nil {
+	if err != nil {
 		t.drop(err)
 		return err, t.note(err)
 	}
@@ -106,18 +106,23 @@ func (t *trace) drop(reason error) {
 	t.unreported++
 }
 
-// reportDropped writes how many events are missing at this place of the trace. If the sink refuses that too, the next
-// event tries again.
-func (t *trace) reportDropped() {
+// reportDropped writes how many events are missing at this place of the trace, if any are. A sink that refuses that
+// would refuse the event that follows, too, which then need not be tried.
+func (t *trace) reportDropped() error {
+	if t.unreported == 0 {
+		return nil
+	}
 	r := slog.NewRecord(time.Now(), slog.LevelWarn, DroppedMessage, 0)
 	r.AddAttrs(slog.Int64("dropped", t.unreported), slog.String("error", t.reason.Error()))
 	b := event.GetBuffer()
 	defer b.Free()
 	t.root.AppendRecord(b, r, nil)
-	if t.sink.Append(b.B) == nil {
-		t.events++
-		t.unreported, t.reason = 0, nil
+	if err := t.sink.Append(b.B); err != nil {
+		return err
 	}
+	t.events++
+	t.unreported, t.reason = 0, nil
+	return nil
 }
 
 // note records the outcome of an operation and reports whether an episode of failures begins with it.
@@ -215,9 +220,7 @@ func (t *trace) closeLocked() (err error, news bool) {
 	if t.timer != nil {
 		t.timer.Stop()
 	}
-	if t.unreported > 0 {
-		t.reportDropped()
-	}
+	_ = t.reportDropped() // if it fails, Close says why, and Stats how many
 	first := t.first
 	err = t.sink.Close()
 	news = t.note(err)

@@ -264,7 +264,6 @@ func (g *gzipFetcher) resync(b *block, f *failure) error {
 // reallyTorn tells a member that was cut from one in which a changed bit made the decoder run past its end: that one
 // still ends with its length. The chance to take a cut for a change is 1 in 2^15, and costs the lines of one member.
 func (g *gzipFetcher) reallyTorn(off, end int64) (bool, error) {
-	const slack = 64 << 10
 	if end-off < 18 || len(g.part) == 0 {
 		return true, nil
 	}
@@ -278,6 +277,8 @@ func (g *gzipFetcher) reallyTorn(off, end int64) (bool, error) {
 	}
 	size := int64(binary.LittleEndian.Uint32(p))
 	_, err = g.in.rewind(end)
+	// Of a member that lacks its last byte the four bytes are 256 times its length or more: outside the slack.
+	slack := min(64<<10, int64(len(g.part)))
 	diff := size - int64(len(g.part))
 	return diff < -slack || diff > slack, err
 }

@@ -100,6 +100,13 @@ type OptionError struct {
 
 func (e *OptionError) Error() string { return fmt.Sprintf("sink: option %s: %s", e.Option, e.Msg) }
 
+// Validate returns an *OptionError if no sink can be made of the options. The constructors do not ask: their sinks return
+// the same error from every call.
+func (o Options) Validate() error {
+	_, _, err := o.resolve()
+	return err
+}
+
 // resolve fills in the defaults and makes the encoder.
 func (o Options) resolve() (Options, frame.Encoder, error) {
 	switch o.Format {
