@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"strconv"
 	"testing"
 
 	"github.com/tracehandler/tracehandler/analyze/chrometrace"
@@ -14,8 +15,16 @@ import (
 	"github.com/tracehandler/tracehandler/analyze/timeline"
 )
 
-// benchmarkInput is the file that TRACEHANDLER_TRACE names, or 24 MB made up.
+// benchmarkInput is the file that TRACEHANDLER_TRACE names, as it is or, repeated TRACEHANDLER_REPEAT times with shifted ids
+// and times, as one long trace; or 24 MB made up.
 func benchmarkInput(b *testing.B) []byte {
+	if n, err := strconv.Atoi(os.Getenv("TRACEHANDLER_REPEAT")); err == nil {
+		var buf bytes.Buffer
+		if err := tracegen.Repeat(&buf, os.Getenv("TRACEHANDLER_TRACE"), n); err != nil {
+			b.Fatal(err)
+		}
+		return buf.Bytes()
+	}
 	if path := os.Getenv("TRACEHANDLER_TRACE"); path != "" {
 		data, err := os.ReadFile(path)
 		if err != nil {

@@ -287,9 +287,18 @@ func (r *Result) device() {
 	}
 }
 
+// compiledRegion starts the name of an op that stands for a whole compiled graph.
+const compiledRegion = "Torch-Compiled Region"
+
 // level decides how much the traces told.
 func (r *Result) level() {
 	s := &r.Set
+	replayed := s.InGraph
+	for i := range s.Rows {
+		if strings.HasPrefix(s.Rows[i].Op, compiledRegion) {
+			replayed += s.Rows[i].Time
+		}
+	}
 	ops, recorded, frames := 0, false, 0
 	for i := range r.Ranks {
 		t := r.Ranks[i].Trace
@@ -305,9 +314,9 @@ func (r *Result) level() {
 	case len(s.Rows) == 0:
 		r.Level = LevelNothing
 		r.Missing = append(r.Missing, "no GPU kernel in any trace")
-	case float64(s.InGraph) > replayShare*float64(s.Total):
+	case float64(replayed) > replayShare*float64(s.Total):
 		r.Level = LevelReplay
-		r.Missing = append(r.Missing, fmt.Sprintf("%.1f %% of kernel time is in replayed graphs, whose ops were not recorded", 100*float64(s.InGraph)/float64(s.Total)))
+		r.Missing = append(r.Missing, fmt.Sprintf("%.1f %% of kernel time is in replayed graphs, whose ops were not recorded", 100*float64(replayed)/float64(s.Total)))
 		if len(r.Captures) == 0 {
 			r.Missing = append(r.Missing, "no capture sidecar beside the trace")
 		} else {

@@ -57,6 +57,7 @@ var models = func() map[string]model {
 		},
 		"aten::group_norm":                 func(sh Shape) (Work, bool) { return norm(sh, channels(sh), true, sh.at(2).tensor(), sh.at(3).tensor()) },
 		"aten::instance_norm":              func(sh Shape) (Work, bool) { return norm(sh, channels(sh), true, sh.at(1).tensor(), sh.at(2).tensor()) },
+		"aten::rms_norm":                   func(sh Shape) (Work, bool) { return norm(sh, sh.at(2), true, sh.at(2).tensor(), false) },
 		"aten::native_batch_norm_backward": normBackward,
 		"aten::copy_":                      func(sh Shape) (Work, bool) { return unary(sh.at(1), sh.at(0)) },
 		"aten::cumsum":                     func(sh Shape) (Work, bool) { return unary(sh.at(0), sh.at(0)) },

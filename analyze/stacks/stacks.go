@@ -25,6 +25,8 @@ type Stacks struct {
 	node   []int32 // by launch; 0 is no stack
 	names  []string
 	Frames int // frames around a launch
+
+	modules, frames map[int32]string // by node, as they are asked for
 }
 
 // node is a frame with its callers.
@@ -181,8 +183,23 @@ func (s *Stacks) Stack(n int32) []string {
 	return out
 }
 
-// Modules is the path of the nn.Modules around a node, outermost first, or "".
-func (s *Stacks) Modules(n int32) string {
+// Modules is the path of the nn.Modules around a node, outermost first, or "". Answers are remembered, so Modules and
+// Frame are for one goroutine at a time.
+func (s *Stacks) Modules(n int32) string { return remember(&s.modules, n, s.modulePath) }
+
+func remember(known *map[int32]string, n int32, find func(int32) string) string {
+	if *known == nil {
+		*known = map[int32]string{}
+	}
+	text, ok := (*known)[n]
+	if !ok {
+		text = find(n)
+		(*known)[n] = text
+	}
+	return text
+}
+
+func (s *Stacks) modulePath(n int32) string {
 	var path []string
 	for _, f := range s.Stack(n) {
 		if m, ok := strings.CutPrefix(f, modulePrefix); ok {
@@ -200,7 +217,9 @@ var wrappers = []string{"call", "wrapper", "inner", "wrapped", "decorate_context
 
 // Frame is the innermost python frame of a node that is neither plumbing nor a wrapper: the line of the program that
 // asked for the work. A graph's replay has none.
-func (s *Stacks) Frame(n int32) string {
+func (s *Stacks) Frame(n int32) string { return remember(&s.frames, n, s.frame) }
+
+func (s *Stacks) frame(n int32) string {
 	for ; n != 0; n = s.nodes[n].parent {
 		f := s.names[s.nodes[n].name]
 		if strings.Contains(f, "torch/cuda/graphs.py") {
