@@ -2,6 +2,7 @@ package sink
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +18,7 @@ import (
 	"github.com/tracehandler/tracehandler/event"
 	"github.com/tracehandler/tracehandler/finalize"
 	"github.com/tracehandler/tracehandler/format"
+	"github.com/tracehandler/tracehandler/internal/corpus"
 	"github.com/tracehandler/tracehandler/naming"
 	"github.com/tracehandler/tracehandler/reader"
 )
@@ -302,5 +304,116 @@ func BenchmarkStreamAppend(b *testing.B) {
 				b.Fatal(err)
 			}
 		})
+	}
+}
+
+// BenchmarkRead reads the same events from lines in zstd and from a stream: as events, and as the text of lines.
+func BenchmarkRead(b *testing.B) {
+	for _, kind := range corpus.Kinds() {
+		for _, f := range []format.Format{format.Zstd, format.CLPIR} {
+			for _, how := range []string{"events", "lines"} {
+				b.Run(fmt.Sprintf("%v/%v/%s", kind, f, how), func(b *testing.B) { benchRead(b, kind, f, how == "lines") })
+			}
+		}
+	}
+}
+
+func benchRead(b *testing.B, kind corpus.Kind, f format.Format, lines bool) {
+	const events = 20_000
+	var trace bytes.Buffer
+	s := Writer(&trace, Options{Format: f})
+	enc, js := s.Encoder(event.Options{}), event.NewJSON(event.Options{})
+	var buf event.Buffer
+	var size int64
+	for r := range corpus.New(kind, 1, 0).Records(events) {
+		buf.Reset()
+		enc.AppendRecord(&buf, r, nil)
+		if err := s.Append(buf.B); err != nil {
+			b.Fatal(err)
+		}
+		buf.Reset()
+		js.AppendRecord(&buf, r, nil)
+		size += int64(len(buf.B))
+	}
+	if err := s.Close(); err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(size)
+	for b.Loop() {
+		r, err := reader.New(bytes.NewReader(trace.Bytes()), nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		n := 0
+		if lines {
+			for _, err = range r.Lines() {
+				n++
+			}
+		} else {
+			for _, err = range r.Events() {
+				n++
+			}
+		}
+		if err := errors.Join(err, r.Close()); err != nil || n != events {
+			b.Fatal(n, err)
+		}
+	}
+}
+
+// TestStreamFollowed follows a trace while it is written, finished and continued.
+func TestStreamFollowed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "trace.clp.zst")
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	got := make(chan string, 100)
+	done := make(chan error, 1)
+	go func() {
+		var first error
+		for e, err := range reader.Follow(ctx, path, &reader.FollowOptions{Interval: 5 * time.Millisecond}) {
+			if err != nil && first == nil {
+				first = err
+			}
+			if err == nil {
+				got <- string(e.Line())
+			}
+		}
+		close(got)
+		done <- first
+	}()
+	want := func(first, last int) {
+		t.Helper()
+		for i := first; i < last; i++ {
+			select {
+			case line := <-got:
+				if line != kvLine(i) {
+					t.Fatalf("event %d: %s", i, line)
+				}
+			case <-ctx.Done():
+				t.Fatalf("event %d did not come", i)
+			}
+		}
+	}
+	s := File(path, Options{Format: format.CLPIR})
+	for n := 0; n < 40; n += 10 {
+		kvAppend(t, s, n, n+10)
+		if err := s.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		want(n, n+10)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case line := <-got:
+		t.Errorf("after the end: %s", line)
+	case <-time.After(100 * time.Millisecond):
+	}
+	cancel()
+	for line := range got {
+		t.Errorf("after the end: %s", line)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
 }

@@ -50,6 +50,9 @@ func openFile(in *input, src io.ReaderAt, size int64) (*container, error) {
 	c.size = end
 	files := c.meta.files
 	for i, f := range files {
+		if h.compressedSize > uint64(size) && f.offset > uint64(size-start) {
+			return nil, corrupt("header", size, ErrShort, "%q begins at byte %d of the %d bytes of the archive", f.name, start+int64(min(f.offset, 1<<62)), h.compressedSize)
+		}
 		if end < start || f.offset > uint64(end-start) || i > 0 && f.offset < files[i-1].offset {
 			return nil, corrupt("metadata", 0, ErrSection, "%q at byte %d of %d", f.name, f.offset, max(end-start, 0))
 		}

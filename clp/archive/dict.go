@@ -90,7 +90,7 @@ func (d *dictionary) end(id int) int64 {
 func (d *dictionary) entry(id uint64) ([]byte, error) {
 	if id >= uint64(len(d.ends)) {
 		if d.err != nil {
-			return nil, fmt.Errorf("%w: entry %d of %s, which is damaged behind entry %d", ErrEntry, id, d.name, len(d.ends))
+			return nil, fmt.Errorf("%w: entry %d of %s; %w", ErrEntry, id, d.name, d.err)
 		}
 		return nil, fmt.Errorf("%w: entry %d of %s, which has %d", ErrEntry, id, d.name, len(d.ends))
 	}

@@ -184,7 +184,7 @@ func unpackAll(b []byte) (any, error) {
 	if err == nil && u.pos != len(b) {
 		err = errMsgpack
 	}
-	return v, err
+	return plain(v), err
 }
 
 // member returns the value of a key of a map.

@@ -13,14 +13,14 @@ type NodeType uint8
 // The types of nodes.
 const (
 	Integer           NodeType = 0
-	Float             NodeType = 1  // its spelling is lost
-	ClpString         NodeType = 2  // string with a space, split into a log type and variables
-	VarString         NodeType = 3  // any other string
+	Float             NodeType = 1 // its spelling is lost
+	ClpString         NodeType = 2 // string with a space, split into a log type and variables
+	VarString         NodeType = 3 // any other string
 	Boolean           NodeType = 4
 	Object            NodeType = 5
-	UnstructuredArray NodeType = 6  // array kept as its JSON text
+	UnstructuredArray NodeType = 6 // array kept as its JSON text
 	Null              NodeType = 7
-	DateString        NodeType = 8  // time in archives before 0.5.0
+	DateString        NodeType = 8 // time in archives before 0.5.0
 	StructuredArray   NodeType = 9
 	Metadata          NodeType = 10 // root of what is not part of the records
 	DeltaInteger      NodeType = 11

@@ -159,8 +159,11 @@ func (e *Event) Shape() *Shape {
 	return e.shape
 }
 
-// Value returns the i-th value that Visit visits, valid until the next one is asked for.
-func (e *Event) Value(n Namespace, i int) *Value { return e.load(e.shape.order[n][i]) }
+// Value returns the i-th value that Visit visits.
+func (e *Event) Value(n Namespace, i int) (v Value) {
+	e.pairs[e.shape.order[n][i]].load(e.r.buf, &v)
+	return v
+}
 
 // Lookup returns the value at a path in one tree of a key-value event, if the event has it.
 func (e *Event) Lookup(n Namespace, path ...string) (Value, bool) {

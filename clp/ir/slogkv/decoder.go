@@ -20,6 +20,7 @@ type Decoder struct {
 
 	templates      map[*ir.Shape]*template // nil for a shape that has none
 	path, function []byte
+	exact          []byte // @exact.numbers
 	when           seconds
 }
 
@@ -237,16 +238,8 @@ func (a *autoReader) readNumbers(v *ir.Value) error {
 	if err != nil {
 		return err
 	}
-	var pairs []json.RawMessage
-	if json.Unmarshal(text, &pairs) != nil || len(pairs)%2 != 0 {
-		return ir.ErrArray
-	}
-	for i := 0; i < len(pairs); i += 2 {
-		var s spelling
-		if json.Unmarshal(pairs[i], &s.leaf) != nil || json.Unmarshal(pairs[i+1], &s.text) != nil || !json.Valid([]byte(s.text)) {
-			return ir.ErrArray
-		}
-		a.numbers = append(a.numbers, s)
+	for leaf, number, rest := nextNumber(text); leaf >= 0; leaf, number, rest = nextNumber(rest) {
+		a.numbers = append(a.numbers, spelling{leaf, string(number)})
 	}
 	return nil
 }

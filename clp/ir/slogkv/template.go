@@ -2,6 +2,7 @@ package slogkv
 
 import (
 	"bytes"
+	"encoding/json"
 	"log/slog"
 	"strconv"
 	"time"
@@ -11,7 +12,7 @@ import (
 )
 
 // template is the line of all events of one shape, with holes for the values. It is made for streams with this mapping
-// and events without @exact.
+// and events without @exact.json.
 type template struct {
 	roles     []role   // of the auto-generated values
 	canonical bool     // the event is that of a record
@@ -37,6 +38,8 @@ const (
 	rolePath
 	roleLine
 	roleFunction
+	roleNumbers
+	rolePoint
 )
 
 var roles = map[string]map[string]struct {
@@ -45,6 +48,7 @@ var roles = map[string]map[string]struct {
 }{
 	keyTimestamp: {keyMillis: {roleMillis, ir.Int}, keyOffset: {roleOffset, ir.Int}, keyNanos: {roleNanos, ir.Int}},
 	keyLevel:     {keyNum: {roleNum, ir.Int}},
+	keyExact:     {keyNumbers: {roleNumbers, ir.Array}, keyPoint: {rolePoint, ir.Bool}},
 	keySource:    {keyPath: {rolePath, ir.String}, keyLine: {roleLine, ir.Int}, keyFunction: {roleFunction, ir.String}},
 }
 
@@ -79,7 +83,6 @@ func (a *autoRoles) Open(name []byte) error {
 	if a.depth++; a.depth == 1 {
 		a.section = string(name)
 	}
-	a.odd = a.odd || a.section == keyExact
 	return nil
 }
 
@@ -95,6 +98,7 @@ func (a *autoRoles) Value(name []byte, v *ir.Value) error {
 			r = known.role
 		}
 	}
+	a.odd = a.odd || a.section == keyExact && r == roleNone
 	a.viewer = a.viewer || a.depth == 0 && string(name) == keyViewer && v.Kind() == ir.Bool
 	a.t.roles = append(a.t.roles, r)
 	a.t.canonical = a.t.canonical || r == roleNum
@@ -152,11 +156,11 @@ func (w *partWriter) Value(name []byte, _ *ir.Value) error {
 func (t *template) append(d *Decoder, dst []byte, e *ir.Event) ([]byte, error) {
 	var millis, nanos, zone, line int64
 	var level slog.Level
-	hasTime := false
+	hasTime, point := false, false
 	var err error
-	d.path, d.function = d.path[:0], d.function[:0]
+	d.path, d.function, d.exact = d.path[:0], d.function[:0], d.exact[:0]
 	for i, r := range t.roles {
-		if r == roleNone || !t.canonical {
+		if r == roleNone || !t.canonical && r < roleNumbers {
 			continue
 		}
 		v := e.Value(ir.Auto, i)
@@ -175,6 +179,10 @@ func (t *template) append(d *Decoder, dst []byte, e *ir.Event) ([]byte, error) {
 			line = v.Int()
 		case roleFunction:
 			d.function, err = v.AppendText(d.function)
+		case roleNumbers:
+			d.exact, err = v.AppendText(d.exact)
+		case rolePoint:
+			point = v.Bool()
 		}
 		if err != nil {
 			return dst, err
@@ -198,14 +206,18 @@ func (t *template) append(d *Decoder, dst []byte, e *ir.Event) ([]byte, error) {
 			dst = append(dst, ',')
 		}
 	}
+	leaf, number, exact := nextNumber(d.exact)
 	for i, part := range t.parts {
 		dst = append(dst, part...)
 		v := e.Value(ir.User, i+t.viewer)
-		switch v.Kind() {
-		case ir.Int:
+		switch kind := v.Kind(); {
+		case i+t.viewer == leaf:
+			dst = append(dst, number...)
+			leaf, number, exact = nextNumber(exact)
+		case kind == ir.Int:
 			dst = strconv.AppendInt(dst, v.Int(), 10)
-		case ir.Float:
-			dst = appendFloat(dst, v.Float(), false)
+		case kind == ir.Float:
+			dst = appendFloat(dst, v.Float(), point)
 		default:
 			if dst, err = v.AppendJSON(dst); err != nil {
 				return dst, err
@@ -213,6 +225,29 @@ func (t *template) append(d *Decoder, dst []byte, e *ir.Event) ([]byte, error) {
 		}
 	}
 	return append(dst, t.tail...), nil
+}
+
+// nextNumber returns the first pair of @exact.numbers, and what follows it. It stops, with the leaf -1, at what no encoder
+// with this mapping writes.
+func nextNumber(list []byte) (leaf int, number, rest []byte) {
+	i := 1 // behind the bracket or comma
+	for ; i < len(list) && list[i]-'0' <= 9 && i < 12; i++ {
+		leaf = leaf*10 + int(list[i]-'0')
+	}
+	if i == 1 || i+1 >= len(list) || list[i] != ',' || list[i+1] != '"' {
+		return -1, nil, nil
+	}
+	list = list[i+2:]
+	end := bytes.IndexByte(list, '"')
+	if end <= 0 || !isNumber(list[:end]) {
+		return -1, nil, nil
+	}
+	return leaf, list[:end], list[end+1:]
+}
+
+// isNumber reports whether text is a JSON number.
+func isNumber(text []byte) bool {
+	return (text[0] == '-' || text[0]-'0' <= 9) && json.Valid(text)
 }
 
 // appendFloat appends a float of an event with this mapping; if point, one without a fraction gets ".0". NaN and
@@ -230,13 +265,23 @@ func appendFloat(dst []byte, f float64, point bool) []byte {
 
 // appendLevel appends the text of a level as slog.Level.String has it.
 func appendLevel(dst []byte, l slog.Level) []byte {
-	switch l {
-	case slog.LevelDebug:
-		return append(dst, "DEBUG"...)
-	case slog.LevelInfo:
-		return append(dst, "INFO"...)
+	base, name := slog.LevelDebug, "DEBUG"
+	switch {
+	case l >= slog.LevelError:
+		base, name = slog.LevelError, "ERROR"
+	case l >= slog.LevelWarn:
+		base, name = slog.LevelWarn, "WARN"
+	case l >= slog.LevelInfo:
+		base, name = slog.LevelInfo, "INFO"
 	}
-	return append(dst, l.String()...)
+	dst = append(dst, name...)
+	if d := int64(l) - int64(base); d != 0 {
+		if d > 0 {
+			dst = append(dst, '+')
+		}
+		dst = strconv.AppendInt(dst, d, 10)
+	}
+	return dst
 }
 
 // seconds remembers the text of one second.

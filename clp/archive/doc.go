@@ -1,0 +1,48 @@
+// Package archive reads CLP archives: logs in columns, compressed, with everything that searching needs. An archive is a
+// single file (by convention *.clp) or a directory. Versions 0.4.0 to 0.5.1 of the format are read, whatever wrote them.
+//
+//	r, err := archive.Open(file, size, nil)
+//	defer r.Close()
+//	for record, err := range r.All() { // in the order of the log
+//		if err != nil {
+//			return err // comes behind all records that can be read
+//		}
+//		line, err = record.AppendJSON(line[:0])
+//	}
+//
+// # Format
+//
+//	archive  = header (64 bytes) metadata sections
+//	metadata = zstd( packets: where the sections are, range of time, patterns of times, where records came from )
+//	sections = /schema_tree     keys of all records, merged into one tree; a node has a key and a type
+//	           /schema_ids      schemas: the sets of nodes that records have
+//	           /table_metadata  tables and where they are: the records of one schema are one table
+//	           /var.dict        texts of variables, and strings without a space
+//	           /log.dict        log types: texts with placeholders for variables
+//	           /array.dict      log types of arrays that are kept as text
+//	           /0               streams = zstd( table … )
+//	table    = column …, each: the values of one node, 8 bytes a record as a rule
+//
+// In a directory archive the header with the metadata and each section are files. Package encoding describes log types and
+// variables. The format is that of https://github.com/y-scope/clp (components/core/src/clp_s). A version above 0.5 is read
+// as if it were 0.5.1, as the reference does; [Version.Known] says whether to trust that. Versions below 0.4.0 encode
+// variables in another way and are refused.
+//
+// What the format itself loses is lost: the order of members that first came in another order, the sign of -0, integers
+// of 2⁶³ and more, which come out negative, and how strings were escaped.
+//
+// # Order and memory
+//
+// Records of one schema lie together, so that the order of the log must be restored: all tables are merged by the number
+// of the record. That needs a place in every column of every table at once, but a compressed stream can only be read from
+// its start. The reader decompresses each stream once, and what does not fit into Options.Memory it compresses again, in
+// small pages of which any can be had back. Options.Stored saves that where the order does not matter.
+//
+// # Errors
+//
+// Damage is a *[CorruptError] with the section and the place. Damage of the header, the metadata, the tree, or the lists
+// of schemas and tables is an error of Open. Damage elsewhere spares what is whole: records of other tables, and records
+// of the table that do not need the value that is damaged. Input is not trusted: nothing is allocated from a length that the
+// input has not backed with bytes, and what the whole archive may take is limited (*[LimitError]). The format has no
+// checksums; a changed byte that decompresses to something sensible is not noticed unless the writer added those of zstd.
+package archive
