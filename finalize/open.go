@@ -75,7 +75,7 @@ func OpenPartial(path string, o OpenOptions) (*Partial, error) {
 		err = p.resume()
 	}
 	if err != nil {
-		return nil, errors.Join(err, p.release())
+		return nil, errors.Join(err, c.back(), p.release())
 	}
 	return p, nil
 }
@@ -86,6 +86,7 @@ type claim struct {
 	path, partial string
 	want          format.Format // of a trace that becomes a partial again
 	created       bool          // the partial is new
+	reopened      bool          // the partial was a finished trace
 }
 
 // errMoved says that a file was renamed, removed or created under our hands.
@@ -171,12 +172,34 @@ func (c *claim) reopen(f vfs.File) (vfs.File, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	if err = c.fs.Rename(c.path, c.partial); err == nil {
+		c.reopened = true
 		err = c.fs.SyncDir(dirOf(c.path))
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("finalize: %w", err), f.Close())
+		return nil, errors.Join(fmt.Errorf("finalize: %w", err), c.back(), f.Close())
 	}
 	return f, nil
+}
+
+// back gives a finished trace that cannot be continued its name again. As far as opening it has changed it already, it is
+// whole, unless there is a journal still to be applied.
+func (c *claim) back() error {
+	if !c.reopened {
+		return nil
+	}
+	for _, name := range []string{c.path, c.path + journalSuffix} {
+		if _, err := c.fs.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
+			return nil // recovery will find the partial
+		}
+	}
+	err := c.fs.Rename(c.partial, c.path)
+	if err == nil {
+		err = c.fs.SyncDir(dirOf(c.path))
+	}
+	if err != nil {
+		return fmt.Errorf("finalize: %w", err)
+	}
+	return nil
 }
 
 func (c *claim) create() (vfs.File, error) {

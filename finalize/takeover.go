@@ -19,7 +19,7 @@ func (p *Partial) resume() error {
 	}
 	defer s.close()
 	if p.report.Format == format.CLPIR {
-		return s.continuable(p.Name())
+		return s.continuable(p.path)
 	}
 	if p.report.Format == format.Plain || s.last.Size == 0 {
 		return nil
@@ -46,8 +46,9 @@ func (p *Partial) resume() error {
 	return p.Append(b, 1, 0, 1)
 }
 
-// takeOver reads what somebody else has written and cuts or closes its torn tail. detect knows or finds out the format. With deep everything is decoded, counted and checked; otherwise only what is needed to find
-// the end. The caller closes the scan.
+// takeOver reads what somebody else has written and cuts or closes its torn tail. detect knows or finds out the format.
+// With deep everything is decoded, counted and checked; otherwise only what is needed to find the end. The caller closes
+// the scan.
 func (p *Partial) takeOver(deep bool, detect func() error) (*scan, error) {
 	info, err := p.f.Stat()
 	if err != nil {
@@ -90,6 +91,11 @@ func (p *Partial) settle(s *scan) error {
 			return err
 		}
 	} else {
+		if !s.deep { // to be appended to: find out before anything is changed
+			if err := s.continuable(p.path); err != nil {
+				return err
+			}
+		}
 		p.size = s.end
 		p.dirty = true // the seek table, and where the file's offset stands
 	}

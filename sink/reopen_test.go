@@ -38,8 +38,13 @@ func TestForeignStreamStays(t *testing.T) {
 	half := len(text)/2 + 1
 	foreign, err := frames.AppendFrame(nil, text[:half])
 	must(t, err)
+	first := int64(len(foreign))
 	foreign, err = frames.AppendFrame(foreign, text[half:])
 	must(t, err)
+	foreign = frame.AppendSeekTable(foreign, []frame.Info{
+		{Size: first, ContentSize: int64(half)},
+		{Offset: first, Size: int64(len(foreign)) - first, ContentSize: int64(len(text) - half)},
+	})
 	must(t, os.WriteFile(path, foreign, 0o600))
 
 	s = File(path, Options{Format: format.CLPIR})

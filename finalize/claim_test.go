@@ -1,0 +1,88 @@
+package finalize
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"testing"
+
+	"github.com/tracehandler/tracehandler/internal/vfs"
+	"github.com/tracehandler/tracehandler/internal/vfs/errorfs"
+)
+
+// TestFileMovedBeforeLock: between opening a file and locking it another process may give it another name. The lock is then
+// on the right file under the wrong name, and writing to it would spoil a finished trace.
+func TestFileMovedBeforeLock(t *testing.T) {
+	const partial = trace + ".partial"
+	finish := func(t *testing.T, inner vfs.FS) { must(t, inner.Rename(partial, trace)) }
+	for _, c := range []struct {
+		name string
+		move func(t *testing.T, inner vfs.FS) // what the other process does
+		want string                           // content of the partial after one more event
+	}{
+		{"finished", finish, line(0) + line(1)},
+		{"finished and begun anew", func(t *testing.T, inner vfs.FS) {
+			finish(t, inner)
+			put(t, inner, partial, []byte(line(7)))
+		}, line(7) + line(1)},
+		{"removed", func(t *testing.T, inner vfs.FS) { must(t, inner.Remove(partial)) }, line(1)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inner := disk(t, partial, []byte(line(0)))
+			fsys := errorfs.Wrap(inner)
+			fsys.Before(func(errorfs.Call) { c.move(t, inner) }, errorfs.Ops(errorfs.Lock), errorfs.First(1))
+			p, err := OpenPartial(trace, OpenOptions{FS: fsys})
+			must(t, err)
+			must(t, p.Append([]byte(line(1)), 1, 1, 1))
+			must(t, p.Close())
+			if got := string(get(t, inner, partial)); got != c.want {
+				t.Errorf("the partial holds %q, want %q", got, c.want)
+			}
+			if got := string(get(t, inner, trace)); got != "" && got != line(0) {
+				t.Errorf("the trace holds %q", got)
+			}
+		})
+		t.Run("recover "+c.name, func(t *testing.T) {
+			inner := disk(t, partial, []byte(line(0)+"torn"))
+			fsys := errorfs.Wrap(inner)
+			fsys.Before(func(errorfs.Call) { c.move(t, inner) }, errorfs.Ops(errorfs.Lock), errorfs.First(1))
+			if r, err := Recover(partial, &Options{FS: fsys}); !errors.Is(err, fs.ErrNotExist) || len(r) > 0 {
+				t.Errorf("%+v, %v", r, err)
+			}
+			if got := string(get(t, inner, trace)); got != "" && got != line(0)+"torn" {
+				t.Errorf("the trace holds %q", got)
+			}
+		})
+	}
+}
+
+// TestFailedReopen: a finished trace that cannot be continued keeps its name and its bytes.
+func TestFailedReopen(t *testing.T) {
+	const ops = errorfs.Read | errorfs.Seek | errorfs.Stat | errorfs.Rename | errorfs.SyncDir | errorfs.Truncate
+	for _, f := range formats {
+		whole := encode(t, f, lines(0, 3))
+		open := func(nth int) (calls int, err error) {
+			mem := disk(t, trace, whole)
+			fsys := errorfs.Wrap(mem)
+			fsys.Fail(os.ErrInvalid, errorfs.Ops(ops), errorfs.Nth(nth))
+			p, err := OpenPartial(trace, OpenOptions{Format: f, FS: fsys})
+			if err == nil {
+				must(t, p.Close())
+			} else if got := get(t, mem, trace); string(got) != string(whole) {
+				t.Errorf("%v, call %d failed (%v): the trace holds %q; files %v", f, nth, err, got, names(t, mem, "/logs"))
+			}
+			return fsys.Calls(ops), err
+		}
+		calls, err := open(0)
+		must(t, err)
+		failed := 0
+		for i := range calls {
+			if _, err := open(i + 1); err != nil {
+				failed++
+			}
+		}
+		if failed < 3 {
+			t.Errorf("%v: of %d calls only %d failed", f, calls, failed)
+		}
+	}
+}
