@@ -3,7 +3,6 @@ package parse
 import (
 	"bytes"
 	"errors"
-	"io"
 	"os"
 
 	"github.com/klauspost/compress/zstd"
@@ -20,7 +19,7 @@ type sinkFile struct {
 	encoder event.Encoder
 	buf     *event.Buffer
 	unzip   *zstd.Decoder
-	packed  []byte
+	packed  bytes.Buffer
 	plain   []byte
 }
 
@@ -48,19 +47,19 @@ func (s *sinkFile) lines(b []byte) error {
 }
 
 // unpack writes the lines of a block of the spill.
-func (s *sinkFile) unpack(r io.Reader, size int) error {
+func (s *sinkFile) unpack(from *spill, b block) error {
 	if s.unzip == nil {
 		var err error
 		if s.unzip, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1)); err != nil {
 			return err
 		}
 	}
-	s.packed = append(s.packed[:0], make([]byte, size)...)
-	if _, err := io.ReadFull(r, s.packed); err != nil {
+	s.packed.Reset()
+	if err := from.copyTo(&s.packed, b); err != nil {
 		return err
 	}
 	var err error
-	if s.plain, err = s.unzip.DecodeAll(s.packed, s.plain[:0]); err != nil {
+	if s.plain, err = s.unzip.DecodeAll(s.packed.Bytes(), s.plain[:0]); err != nil {
 		return err
 	}
 	return s.lines(s.plain)

@@ -25,8 +25,9 @@ type spill struct {
 	pack    *packer
 	file    *os.File
 	out     *bufio.Writer
-	size    int64 // of the file
-	pending int   // bytes of buffers
+	size    int64  // of the file
+	early   []byte // blocks that are kept in memory
+	pending int    // bytes of buffers
 	waiting []*stream
 	packed  []byte
 	joined  []byte
@@ -162,8 +163,15 @@ func (s *spill) write(t *stream, data []byte, lines int, pack bool) error {
 	return s.store(t, data, b)
 }
 
-// store puts a block into the file.
+// store keeps a block: the first ones in memory, the others in the file.
 func (s *spill) store(t *stream, data []byte, b block) error {
+	b.size = len(data)
+	if len(s.early)+len(data) <= s.limit/4 {
+		b.off = int64(len(s.early)) - earlyOffset
+		s.early = append(s.early, data...)
+		t.blocks = append(t.blocks, b)
+		return nil
+	}
 	if s.file == nil {
 		f, err := os.OpenFile(s.path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 		if err != nil {
@@ -171,7 +179,7 @@ func (s *spill) store(t *stream, data []byte, b block) error {
 		}
 		s.file, s.out = f, bufio.NewWriterSize(f, 256<<10)
 	}
-	b.off, b.size = s.size, len(data)
+	b.off = s.size
 	if _, err := s.out.Write(data); err != nil {
 		return fmt.Errorf("parse: spill: %w", err)
 	}
@@ -191,8 +199,19 @@ func (s *spill) seal() error {
 	return nil
 }
 
-// section returns a reader of one block.
-func (s *spill) section(b block) io.Reader { return io.NewSectionReader(s.file, b.off, int64(b.size)) }
+// earlyOffset is taken from the offsets of blocks in memory, which makes them negative.
+const earlyOffset = 1 << 40
+
+// copyTo writes one block as it is stored.
+func (s *spill) copyTo(w io.Writer, b block) error {
+	if b.off < 0 {
+		at := b.off + earlyOffset
+		_, err := w.Write(s.early[at : at+int64(b.size)])
+		return err
+	}
+	_, err := io.Copy(w, io.NewSectionReader(s.file, b.off, int64(b.size)))
+	return err
+}
 
 // Close removes the file.
 func (s *spill) Close() error {

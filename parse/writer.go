@@ -2,10 +2,10 @@ package parse
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -139,11 +139,11 @@ func (w *writer) block(b block) error {
 		return err
 	}
 	if !b.packed {
-		n := len(w.loose)
-		w.loose = append(w.loose, make([]byte, b.raw)...)
-		if _, err := io.ReadFull(w.spill.section(b), w.loose[n:]); err != nil {
+		buf := bytes.NewBuffer(w.loose)
+		if err := w.spill.copyTo(buf, b); err != nil {
 			return fmt.Errorf("spill: %w", err)
 		}
+		w.loose = buf.Bytes()
 		if len(w.loose) >= w.spill.block {
 			return w.flush()
 		}
@@ -153,7 +153,7 @@ func (w *writer) block(b block) error {
 		return err
 	}
 	if w.sink != nil {
-		if err := w.sink.unpack(w.spill.section(b), b.size); err != nil {
+		if err := w.sink.unpack(w.spill, b); err != nil {
 			return err
 		}
 		w.raw += int64(b.raw)
@@ -162,7 +162,7 @@ func (w *writer) block(b block) error {
 	if err := w.room(b.size); err != nil {
 		return err
 	}
-	if _, err := io.Copy(w.buf, w.spill.section(b)); err != nil {
+	if err := w.spill.copyTo(w.buf, b); err != nil {
 		return err
 	}
 	w.wrote(b.size, b.raw, b.crc)

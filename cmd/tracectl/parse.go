@@ -124,7 +124,7 @@ func runParse(cmd *cobra.Command, source string, o *parseOptions) error {
 		return &usageError{cmd, err}
 	}
 	// Little memory is live at any time; to collect it often would cost more than it saves.
-	defer debug.SetGCPercent(debug.SetGCPercent(400))
+	defer debug.SetGCPercent(debug.SetGCPercent(200))
 	ctx, stop := interruptible(cmd)
 	defer stop()
 	bar := newProgress(cmd, filepath.Base(source), sizeBelow(source))

@@ -1,6 +1,7 @@
 package js
 
 import (
+	"bytes"
 	"iter"
 	"strconv"
 	"unicode/utf8"
@@ -200,12 +201,12 @@ func appendUnescaped(dst, s []byte) []byte {
 	for i := 0; i < len(s); {
 		c := s[i]
 		if c != '\\' {
-			j := i + 1
-			for j < len(s) && s[j] != '\\' {
-				j++
+			j := bytes.IndexByte(s[i:], '\\')
+			if j < 0 {
+				return append(dst, s[i:]...)
 			}
-			dst = append(dst, s[i:j]...)
-			i = j
+			dst = append(dst, s[i:i+j]...)
+			i += j
 			continue
 		}
 		i += 2

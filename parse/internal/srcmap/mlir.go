@@ -319,6 +319,9 @@ func (b *Builder) mlirReference(line []byte) (*location, place, bool) {
 			return l, l.place, true
 		}
 	}
+	if !bytes.Contains(line, []byte(`loc("`)) { // the search from the end is slow
+		return nil, place{}, false
+	}
 	for rest := line; ; {
 		i := bytes.LastIndex(rest, []byte(`loc("`))
 		if i < 0 {
