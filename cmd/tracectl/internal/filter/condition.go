@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -30,6 +31,7 @@ import (
 // writes; times as times if both are RFC 3339; other text byte by byte. Objects and arrays are tested by their JSON text.
 type Condition struct {
 	paths  [][]string // where the key may be, in order of preference
+	needle []byte     // what a line holds that has the key and no \u escape; nil if that cannot be said
 	op     op
 	text   string
 	number number
@@ -84,6 +86,9 @@ func ParseCondition(text string) (*Condition, error) {
 		return nil, &ConditionError{text, fmt.Errorf("no key; want key=value, key!=value, key~=text, key=~regexp, key<value, key>value, key or !key")}
 	}
 	c.paths = paths(key)
+	if last := key[strings.LastIndexByte(key, '.')+1:]; strings.Trim(last, plainKey) == "" {
+		c.needle = []byte(last + `"`)
+	}
 	switch o {
 	case matches, notMatches:
 		re, err := regexp.Compile(value)
@@ -105,6 +110,16 @@ func ParseCondition(text string) (*Condition, error) {
 		c.at = t
 	}
 	return c, nil
+}
+
+// plainKey are characters that JSON writes as they are or as \u escapes.
+const plainKey = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-@"
+
+// surelyAbsent reports whether a search for bytes, which is much faster than one for keys, is enough to know that e does
+// not have the key.
+func (c *Condition) surelyAbsent(e event.Event) bool {
+	line := e.Line()
+	return line != nil && c.needle != nil && !bytes.Contains(line, c.needle) && !bytes.Contains(line, []byte(`\u`))
 }
 
 // split finds the first operator. A "!" in front of a key without operator means absent.
@@ -161,7 +176,11 @@ func lookup(e event.Event, paths [][]string) (slog.Value, bool) {
 
 // Match reports whether e meets the condition.
 func (c *Condition) Match(e event.Event) bool {
-	v, ok := lookup(e, c.paths)
+	var v slog.Value
+	ok := false
+	if !c.surelyAbsent(e) {
+		v, ok = lookup(e, c.paths)
+	}
 	switch c.op {
 	case exists:
 		return ok

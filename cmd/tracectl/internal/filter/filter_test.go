@@ -46,6 +46,29 @@ func TestConditions(t *testing.T) {
 	}
 }
 
+// Keys may be written with escapes; a search for bytes must not hide them.
+func TestEscapedKeys(t *testing.T) {
+	for line, conditions := range map[string][]string{
+		`{"\u0073tatus":1}`:             {"status=1", "status", "status!=2"},
+		`{"http":{"statu\u0073":1}}`:    {"http.status=1"},
+		`{"a\/b":1}`:                    {"a/b=1"},
+		`{"a\"b":1}`:                    {`a"b=1`},
+		`{"é":1}`:                       {"é=1"},
+		`{"http.status":1}`:             {"http.status=1"},
+		`{"x":"status","y":"status\""}`: {"!status", "status!=1", "status!~1"},
+	} {
+		for _, text := range conditions {
+			c, err := ParseCondition(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !c.Match(event.Lazy([]byte(line))) {
+				t.Errorf("%s does not choose %s", text, line)
+			}
+		}
+	}
+}
+
 func TestConditionsRefused(t *testing.T) {
 	for _, text := range []string{"", "!", "=x", "!=x", "<3", "a=~(", "a<", "a!~["} {
 		_, err := ParseCondition(text)
