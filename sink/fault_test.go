@@ -12,6 +12,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"github.com/tracehandler/tracehandler/internal/vfs"
 	"github.com/tracehandler/tracehandler/internal/vfs/crashfs"
 	"github.com/tracehandler/tracehandler/internal/vfs/errorfs"
+	"github.com/tracehandler/tracehandler/naming"
 )
 
 // fastClock runs a thousand times as fast as the system's.
@@ -259,6 +261,53 @@ func TestHungDisk(t *testing.T) {
 	if got, _ := readDir(t, fsys, "/logs"); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+}
+
+// waits counts how often somebody begins to wait.
+type waits struct {
+	fastClock
+	n atomic.Int64
+}
+
+func (c *waits) After(d time.Duration) (<-chan time.Time, func()) {
+	c.n.Add(1)
+	return c.fastClock.After(d)
+}
+
+// TestHungDiskCostsPatienceOnce: as long as the disk hangs, only the first call waits. Otherwise a program that syncs each
+// record would stand still for the whole of the patience, each time.
+func TestHungDiskCostsPatienceOnce(t *testing.T) {
+	fsys := errorfs.Wrap(crashfs.New())
+	hang := make(chan struct{})
+	clock := &waits{fastClock: newFastClock()}
+	rank := naming.Rank(0)
+	s := Dir("/logs", naming.Scheme{Rank: func() naming.Rank { return rank }}, Options{FS: fsys, Clock: clock, Patience: 10 * time.Second})
+	must(t, s.Append([]byte(line(0))))
+	must(t, s.Flush())
+	lift := fsys.Before(func(errorfs.Call) { <-hang }, errorfs.Ops(errorfs.Sync))
+	if err := s.Sync(); !errors.Is(err, ErrStalled) {
+		t.Errorf("Sync: %v", err)
+	}
+	before := clock.n.Load()
+	for range 10 {
+		if err := s.Sync(); !errors.Is(err, ErrStalled) {
+			t.Errorf("Sync: %v", err)
+		}
+		rank = 1 // has to flush the file of rank 0 first
+		if err := s.Append([]byte(line(1))); !errors.Is(err, ErrStalled) {
+			t.Errorf("Append: %v", err)
+		}
+		rank = 0
+	}
+	if n := clock.n.Load() - before; n > 0 {
+		t.Errorf("%d more waits", n)
+	}
+	lift()
+	close(hang)
+	for s.Sync() != nil {
+		time.Sleep(time.Millisecond) // until the helper is back
+	}
+	must(t, s.Close())
 }
 
 // TestOpenFails: the first error says why, later events are dropped without trying each time, and it heals.

@@ -54,7 +54,7 @@ type pipe struct {
 	free    []*block
 	req     *request
 	failing error // of the last attempt to write
-	stalled bool  // a call gave up waiting, and nothing was done since
+	stalled bool  // a call gave up waiting, and the disk has not answered since
 	steps   int64 // blocks written and requests served: progress
 
 	wake  chan struct{} // to the helper: there is a block or a request
@@ -166,9 +166,16 @@ func (p *pipe) close() error {
 	return p.ask(r, p.o.Patience+wait)
 }
 
+// ask waits for the answer to r as long as there is progress. If somebody has lost patience already, and nothing moved
+// since, it does not wait again; only a request to close does.
 func (p *pipe) ask(r *request, patience time.Duration) error {
 	r.done = make(chan error, 1)
 	p.mu.Lock()
+	if p.stalled && !r.last {
+		p.mu.Unlock()
+		signal(p.wake) // to try again, should it be between two attempts
+		return p.stallError()
+	}
 	p.req = r
 	steps := p.steps
 	p.mu.Unlock()
@@ -331,7 +338,7 @@ func (p *pipe) step() {
 func (p *pipe) fail(err error) {
 	p.ledger.writing.set(err)
 	p.mu.Lock()
-	p.failing = err
+	p.failing, p.stalled = err, false
 	p.mu.Unlock()
 	signal(p.moved)
 }
