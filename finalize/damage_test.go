@@ -269,6 +269,11 @@ func TestPlantedLinks(t *testing.T) {
 		}
 		must(t, os.Remove(link))
 	}
+	must(t, os.WriteFile(filepath.Join(dir, "trace.partial"), []byte(line(0)), 0o600))
+	must(t, os.Symlink(victim, filepath.Join(dir, "trace"+journalSuffix)))
+	if _, err := Recover(filepath.Join(dir, "trace"), nil); !errors.Is(err, vfs.ErrSymlink) {
+		t.Errorf("the journal is a link: %v", err)
+	}
 	if b, _ := os.ReadFile(victim); string(b) != "precious" {
 		t.Errorf("the victim holds %q", b)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 
 	"github.com/tracehandler/tracehandler/format"
@@ -90,7 +91,7 @@ func (p *Partial) write(b []byte) error {
 			err = io.ErrShortWrite
 		}
 		if err != nil {
-			return fmt.Errorf("finalize: write %s: %w", p.Name(), err)
+			return fmt.Errorf("finalize: write %s: %w", p.Name(), reason(err))
 		}
 		p.dirty = true // until all of b is there
 		b = b[n:]
@@ -105,7 +106,7 @@ func (p *Partial) clean() error {
 		return nil
 	}
 	if err := p.f.Truncate(p.size); err != nil {
-		return fmt.Errorf("finalize: cut %s back to %d bytes: %w", p.Name(), p.size, err)
+		return fmt.Errorf("finalize: cut %s back to %d bytes: %w", p.Name(), p.size, reason(err))
 	}
 	if _, err := p.f.Seek(p.size, io.SeekStart); err != nil {
 		return fmt.Errorf("finalize: %w", err)
@@ -127,7 +128,7 @@ func (p *Partial) Sync() error {
 		return p.syncErr
 	}
 	if err := p.f.Sync(); err != nil {
-		p.syncErr = fmt.Errorf("finalize: sync %s: %w", p.Name(), err)
+		p.syncErr = fmt.Errorf("finalize: sync %s: %w", p.Name(), reason(err))
 		return p.syncErr
 	}
 	return p.syncDirs()
@@ -136,7 +137,7 @@ func (p *Partial) Sync() error {
 func (p *Partial) syncDirs() error {
 	for len(p.dirs) > 0 {
 		if err := p.fs.SyncDir(p.dirs[0]); err != nil {
-			return fmt.Errorf("finalize: sync directory %s: %w", p.dirs[0], err)
+			return fmt.Errorf("finalize: sync directory %s: %w", p.dirs[0], reason(err))
 		}
 		p.dirs = p.dirs[1:]
 	}
@@ -160,9 +161,17 @@ func (p *Partial) release() error {
 	err := p.f.Close()
 	p.f = nil
 	if err != nil {
-		return fmt.Errorf("finalize: close %s: %w", p.path, err)
+		return fmt.Errorf("finalize: close %s: %w", p.path, reason(err))
 	}
 	return nil
+}
+
+// reason takes the path off an error that is going to be wrapped with the name that the file has now.
+func reason(err error) error {
+	if e, ok := err.(*fs.PathError); ok {
+		return e.Err
+	}
+	return err
 }
 
 var errClosed = errors.New("finalize: partial is closed")

@@ -63,7 +63,7 @@ func (p *Partial) salvage(s *scan) (*journal, error) {
 	w := &salvager{limit: frame.BlockSize(p.report.Format)}
 	w.open = func() (err error) {
 		if w.enc, err = frame.NewEncoder(framesOf(p.report.Format), 0); err == nil {
-			w.f, err = p.fs.OpenFile(p.journal(), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+			w.f, err = p.fs.OpenFile(p.journal(), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 		}
 		return err
 	}
@@ -130,7 +130,7 @@ func (p *Partial) journal() string { return p.path + journalSuffix }
 // redo applies the journal if there is one and it belongs to the partial, and removes it. It returns nil if nothing was
 // applied.
 func (p *Partial) redo(size int64) (*journal, error) {
-	f, err := p.fs.OpenFile(p.journal(), os.O_RDONLY, 0)
+	f, err := p.fs.OpenFile(p.journal(), os.O_RDWR, 0) // not only to read: then a planted link would be followed
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -158,6 +158,9 @@ func readJournal(f vfs.File) (*journal, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
 	}
 	length := info.Size() - trailerSize
 	if length < 0 {
