@@ -11,11 +11,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
 //go:embed page.html
-var page string
+var template string
 
 // Page is what the report shows. Times are nanoseconds unless said otherwise.
 type Page struct {
@@ -111,12 +112,43 @@ func (x *Index) Of(s string) int {
 }
 
 // Write writes the page. encoding/json escapes <, > and &, so that no name can end the script element.
-func Write(w io.Writer, p *Page) error {
-	data, err := json.Marshal(p)
+func Write(w io.Writer, page *Page) error {
+	p := *page
+	for _, rows := range []*[][]any{&p.Candidates, &p.Kernels, &p.Collectives, &p.Stragglers, &p.Warnings} {
+		if *rows == nil {
+			*rows = [][]any{} // null is no list to the page
+		}
+	}
+	for _, list := range []*[]string{&p.Notes, &p.Banners, &p.Names, &p.Kinds, &p.CollHead} {
+		if *list == nil {
+			*list = []string{}
+		}
+	}
+	for _, shares := range []*[]Share{&p.Timeline, &p.Categories} {
+		if *shares == nil {
+			*shares = []Share{}
+		}
+	}
+	if p.Tiles == nil {
+		p.Tiles = [][2]string{}
+	}
+	if p.Lanes == nil {
+		p.Lanes = []Lane{}
+	}
+	for i := range p.Lanes {
+		if p.Lanes[i].Events == nil {
+			p.Lanes = slices.Clone(p.Lanes)
+			p.Lanes[i].Events = []int64{}
+		}
+	}
+	if p.Flame == nil {
+		p.Flame = &Node{}
+	}
+	data, err := json.Marshal(&p)
 	if err != nil {
 		return fmt.Errorf("html: %w", err)
 	}
-	head, tail, ok := strings.Cut(page, "/*DATA*/")
+	head, tail, ok := strings.Cut(template, "/*DATA*/")
 	if !ok {
 		return fmt.Errorf("html: the page has no place for its data")
 	}
