@@ -9,8 +9,9 @@ import (
 )
 
 // appendAnalysis appends the autotune_analysis event of a session. groups are the hashes of all sessions that compiled
-// two kernels or more.
-func (s *session) appendAnalysis(dst []byte, groups [][]string, occurrence int64, deep bool) []byte {
+// two kernels or more. The event can be long, because every value of every argument is in it: drain is called now and
+// then and may take what there is so far; it returns what to append to.
+func (s *session) appendAnalysis(dst []byte, groups [][]string, occurrence int64, deep bool, drain func([]byte) []byte) []byte {
 	alive := newSurvivors(s.launches.n, func(i uint32) bool { return s.lastOf[s.seq[i].group] == i })
 	var diff *launchDiff
 	if s.launches.n > 0 {
@@ -64,7 +65,7 @@ func (s *session) appendAnalysis(dst []byte, groups [][]string, occurrence int64
 	dst = appendInts(dst, s.wins)
 	dst = append(dst, '}')
 	if diff != nil {
-		dst = s.appendArgs(append(dst, `,"autotune_args_summary":`...), diff, alive)
+		dst = s.appendArgs(drain(append(dst, `,"autotune_args_summary":`...)), diff, alive, drain)
 	}
 	if a := s.autotune; a != nil {
 		dst = append(append(dst, `,"autotune_result":{"best_config":`...), orNull(a.best)...)
@@ -219,7 +220,7 @@ func (v *argValues) add(id uint64) {
 	v.counts[i]++
 }
 
-func (v *argValues) appendJSON(dst []byte, texts map[uint64][]byte) []byte {
+func (v *argValues) appendJSON(dst []byte, s *session, arg int, drain func([]byte) []byte) []byte {
 	order := make([]int, len(v.ids))
 	for i := range order {
 		order[i] = i
@@ -232,12 +233,16 @@ func (v *argValues) appendJSON(dst []byte, texts map[uint64][]byte) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = append(append(dst, `{"value":`...), texts[v.ids[j]]...)
+		dst = append(append(drain(dst), `{"value":`...), s.argText(arg, v.ids[j])...)
 		dst = append(dst, `,"count":`...)
 		dst = strconv.AppendInt(dst, int64(v.counts[j]), 10)
 		dst = append(dst, '}')
 	}
 	return append(dst, `]}`...)
+}
+
+func (s *session) argText(arg int, id uint64) []byte {
+	return s.launches.ids.texts.get(s.args[arg].values[id])
 }
 
 // config is one kernel of a session, with what its launches were given.
@@ -277,7 +282,7 @@ func (s *session) configs(alive survivors) []*config {
 	return list
 }
 
-func (s *session) appendArgs(dst []byte, diff *launchDiff, alive survivors) []byte {
+func (s *session) appendArgs(dst []byte, diff *launchDiff, alive survivors, drain func([]byte) []byte) []byte {
 	configs := s.configs(alive)
 	dst = append(dst, `{"summary_version":1,"unchanged_args":`...)
 	if same := diff.sames.child("extracted_args"); same != nil {
@@ -296,7 +301,7 @@ func (s *session) appendArgs(dst []byte, diff *launchDiff, alive survivors) []by
 				continue
 			}
 			dst = append(js.AppendString(dst, s.args[j].name), ':')
-			dst = append(c.args[j].appendJSON(dst, s.args[j].values), ',')
+			dst = append(c.args[j].appendJSON(dst, s, j, drain), ',')
 		}
 		dst = appendConfig(append(dst, `"compilation_config_params":`...), c.params)
 		dst = append(dst, '}')
@@ -406,7 +411,7 @@ func (s *session) appendConfigs(dst []byte, configs []*config) []byte {
 			continue
 		}
 		if equal {
-			sames = append(member(sames, s.args[j].name), s.args[j].values[configs[0].args[j].ids[0]]...)
+			sames = append(member(sames, s.args[j].name), s.argText(j, configs[0].args[j].ids[0])...)
 			continue
 		}
 		perConfig(s.args[j].name, func(c *config) []byte {
@@ -414,9 +419,9 @@ func (s *session) appendConfigs(dst []byte, configs []*config) []byte {
 			case 0:
 				return nil
 			case 1:
-				return s.args[j].values[v.ids[0]]
+				return s.argText(j, v.ids[0])
 			default:
-				return v.appendJSON(nil, s.args[j].values)
+				return v.appendJSON(nil, s, j, func(b []byte) []byte { return b })
 			}
 		})
 	}

@@ -205,9 +205,9 @@ func (t *diffTree) leaf(r *launchDiff, n *diffNode, path string, alive survivors
 	switch {
 	case len(values) == 0:
 	case len(values) == 1:
-		text := n.texts[values[0].id]
-		if text == nil {
-			text = n.raw
+		text := n.raw
+		if ref, ok := n.texts[values[0].id]; ok {
+			text = t.ids.texts.get(ref)
 		}
 		r.sames.put(path, text)
 	case n.volatile:
@@ -219,7 +219,7 @@ func (t *diffTree) leaf(r *launchDiff, n *diffNode, path string, alive survivors
 			if i > 0 {
 				d = append(d, ',')
 			}
-			d = append(append(d, `{"value":`...), n.texts[v.id]...)
+			d = append(append(d, `{"value":`...), t.ids.texts.get(n.texts[v.id])...)
 			d = append(d, `,"count":`...)
 			d = strconv.AppendInt(d, int64(v.at.count()), 10)
 			d = v.at.appendJSON(append(d, `,"launches":`...))

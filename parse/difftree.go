@@ -32,7 +32,7 @@ type diffNode struct {
 	since    uint32 // the record from which on raw is the value, if runs is empty
 	mark     uint32 // 1 + the last record that set it
 	runs     []valueRun
-	texts    map[uint64][]byte // the values in runs, by id
+	texts    map[uint64]textRef // the values in runs, by id
 	children []*diffNode
 }
 
@@ -179,13 +179,9 @@ func (t *diffTree) run(n *diffNode, v js.Value, i uint32) {
 	}
 	if _, ok := n.texts[id]; !ok {
 		if n.texts == nil {
-			n.texts = map[uint64][]byte{}
+			n.texts = map[uint64]textRef{}
 		}
-		if d := v.Sub(); d != nil {
-			n.texts[id] = d.Text
-		} else {
-			n.texts[id] = bytes.Clone(v.Raw())
-		}
+		n.texts[id] = t.ids.texts.add(v.Raw())
 	}
 }
 

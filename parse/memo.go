@@ -134,6 +134,7 @@ func (m *memo) Learn(key, text []byte) *js.Doc {
 type identifier struct {
 	canonizer js.Canonizer
 	buf       []byte
+	texts     textStore // of values that differ
 }
 
 // id identifies v up to equality as JSON: key order and the spelling of numbers and strings do not matter. It is never

@@ -522,7 +522,10 @@ func (r *ranker) writeFile(ctx context.Context, w *writer, out *output, fa *file
 		return nil
 	}
 	for i, s := range fa.sessions {
-		r.line = append(s.appendAnalysis(r.line[:0], groups, fa.first+int64(i), !r.o.compat), '\n')
+		r.line = append(s.appendAnalysis(r.line[:0], groups, fa.first+int64(i), !r.o.compat, w.drain), '\n')
+		if w.failed != nil {
+			return w.failed
+		}
 		if err := w.event(r.line, "autotune_analysis"); err != nil {
 			return err
 		}

@@ -48,7 +48,7 @@ type sessionArg struct {
 	raw    []byte
 	mark   uint32 // 1 + the last launch that had it
 	runs   []valueRun
-	values map[uint64][]byte
+	values map[uint64]textRef
 	tensor bool
 }
 
@@ -144,9 +144,9 @@ func (s *session) addLaunch(root, args js.Value, k *kernel, group [16]byte) {
 		a.runs = append(a.runs, valueRun{id, i})
 		if _, ok := a.values[id]; !ok {
 			if a.values == nil {
-				a.values = map[uint64][]byte{}
+				a.values = map[uint64]textRef{}
 			}
-			a.values[id] = bytes.Clone(m.Raw())
+			a.values[id] = s.launches.ids.texts.add(m.Raw())
 			a.tensor = a.tensor || m.Get("type").Is("tensor")
 		}
 	}

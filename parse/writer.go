@@ -33,6 +33,8 @@ type writer struct {
 	crc   uint32
 	loose []byte // lines that are in no block yet
 	files []FileReport
+
+	failed error // of drain
 }
 
 func newWriter(o *settings, s *spill, dir, name string) *writer {
@@ -132,6 +134,17 @@ func (w *writer) lines(b []byte) error {
 		return w.flush()
 	}
 	return nil
+}
+
+// drain takes the beginning of a line that grows long. Sinks need whole lines, and parts of a limited size whole events.
+func (w *writer) drain(line []byte) []byte {
+	if len(line) < w.spill.block || w.o.MaxOutputSize > 0 || w.o.format == format.CLP || w.o.format == format.CLPIR {
+		return line
+	}
+	if w.failed == nil {
+		w.failed = w.lines(line)
+	}
+	return line[:0]
 }
 
 func (w *writer) block(b block) error {

@@ -123,8 +123,9 @@ func runParse(cmd *cobra.Command, source string, o *parseOptions) error {
 	if err := o.settings(cmd); err != nil {
 		return &usageError{cmd, err}
 	}
-	// Little memory is live at any time; to collect it often would cost more than it saves.
+	// Little memory is live at any time; to collect it often would cost more than it saves. The limit is soft.
 	defer debug.SetGCPercent(debug.SetGCPercent(200))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(160 << 20))
 	ctx, stop := interruptible(cmd)
 	defer stop()
 	bar := newProgress(cmd, filepath.Base(source), sizeBelow(source))
