@@ -88,7 +88,10 @@ func (r *Result) level() {
 		r.Missing = append(r.Missing, "no GPU kernel in any trace")
 	case float64(replayed) > replayShare*float64(s.Total):
 		r.Level = LevelReplay
-		r.Missing = append(r.Missing, fmt.Sprintf("%.1f %% of kernel time is in replayed graphs, whose ops were not recorded", 100*float64(replayed)/float64(s.Total)))
+		r.Missing = append(r.Missing, fmt.Sprintf("%.1f %% of kernel time is in replayed graphs or compiled regions, whose ops were not recorded", 100*float64(replayed)/float64(s.Total)))
+		if s.InGraph == 0 {
+			break
+		}
 		if len(r.Captures) == 0 {
 			r.Missing = append(r.Missing, "no capture sidecar beside the trace")
 		} else {
