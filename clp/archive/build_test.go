@@ -59,9 +59,13 @@ func (s *spec) build(t testing.TB) []byte {
 	if level == 0 {
 		level = zstd.SpeedFastest
 	}
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(level), zstd.WithWindowSize(1<<20))
-	check(t, err)
-	defer z.Close()
+	z := encoders[level]
+	if z == nil {
+		var err error
+		z, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(level), zstd.WithWindowSize(1<<20))
+		check(t, err)
+		encoders[level] = z
+	}
 	pack := func(b []byte) []byte { return z.EncodeAll(b, nil) }
 
 	tree := bytesOf(len(s.nodes))
@@ -112,6 +116,8 @@ func (s *spec) build(t testing.TB) []byte {
 	head := bytesOf([]byte(magic), version, uint64(0), uint64(headerSize+len(meta)+len(body)), make([]byte, 32), uint32(len(meta)), uint32(0))
 	return bytes.Join([][]byte{head, meta, body}, nil)
 }
+
+var encoders = map[zstd.EncoderLevel]*zstd.Encoder{}
 
 // base is the start of most trees: the number of the record, and the root of the records, which is node 2.
 var base = []Node{{-1, Metadata, ""}, {0, DeltaInteger, "log_event_idx"}, {-1, Object, ""}}

@@ -75,8 +75,8 @@ func openFile(in *input, src io.ReaderAt, size int64) (*container, error) {
 }
 
 // openDir finds the sections of a directory archive: each is a file, and a file "header" has the header and the metadata.
-func openDir(in *input, dir fs.FS) (c *container, err error) {
-	c = &container{sections: map[string]section{}}
+func openDir(in *input, dir fs.FS) (_ *container, err error) {
+	c := &container{sections: map[string]section{}}
 	var files []fs.File
 	c.close = func() error {
 		var first error

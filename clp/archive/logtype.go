@@ -51,24 +51,31 @@ func parseLogtype(text []byte, escape bool) *logtype {
 	t := &logtype{}
 	var b []byte
 	var ends []int
+	plain := func(run []byte) {
+		if escape {
+			b = appendEscaped(b, run)
+		} else {
+			b = append(b, run...)
+		}
+	}
+	run := 0 // start of text that stands for itself
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; c {
 		case encoding.IntPlaceholder, encoding.DictPlaceholder, encoding.FloatPlaceholder:
+			plain(text[run:i])
+			run = i + 1
 			ends = append(ends, len(b))
 			t.pieces = append(t.pieces, piece{kind: c})
-			continue
 		case encoding.Escape:
+			plain(text[run:i])
+			run = i + 1
 			if i++; i == len(text) {
 				t.err = &encoding.DecodeError{Pos: i - 1, Err: encoding.ErrEscape}
 				return t
 			}
 		}
-		if escape {
-			b = appendEscaped(b, text[i:i+1])
-		} else {
-			b = append(b, text[i])
-		}
 	}
+	plain(text[run:])
 	from := 0
 	for i, end := range ends {
 		t.pieces[i].text = b[from:end:end]

@@ -12,6 +12,7 @@ import (
 // each column of each table at the same time. With a Scratch the compressed pages go there.
 type pool struct {
 	limit   int64 // bytes of memory
+	floor   int64 // bytes that plain pages may take, whatever else is held
 	held    int64 // taken for good: tree, schemas, tables, compressed pages
 	plain   int64 // bytes of plain pages
 	scratch Scratch
@@ -35,8 +36,8 @@ type page struct {
 }
 
 const (
-	minPlain     = 2 << 20 // pages stay plain up to this, whatever else is held
-	pageOverhead = 96
+	plainFloor   = 2 << 20
+	pageOverhead = 96 // bytes of memory, besides the content
 )
 
 // take accounts for n bytes of memory that are held until give.
@@ -65,7 +66,7 @@ func (p *pool) keep(pg *page, b []byte) error {
 	pg.plain, pg.used, pg.ring = b, true, int32(len(p.ring))
 	p.ring = append(p.ring, pg)
 	p.plain += int64(len(b))
-	for p.plain > max(p.limit-p.held, minPlain) && len(p.ring) > 1 {
+	for p.plain > max(p.limit-p.held, p.floor) && len(p.ring) > 1 {
 		if p.hand >= len(p.ring) {
 			p.hand = 0
 		}

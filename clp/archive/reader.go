@@ -83,7 +83,7 @@ func open(o *Options, find func(in *input) (*container, error)) (r *Reader, err 
 		memory = defaultMemory
 	}
 	memory = max(memory, minMemory)
-	r = &Reader{stored: o.Stored, pool: &pool{limit: memory, scratch: o.Scratch}, patterns: map[uint64]*pattern{}}
+	r = &Reader{stored: o.Stored, pool: &pool{limit: memory, floor: plainFloor, scratch: o.Scratch}, patterns: map[uint64]*pattern{}}
 	r.in.window = min(max(memory/4, 8<<20), 128<<20)
 	r.in.decoder, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(uint64(r.in.window)))
 	if err != nil {

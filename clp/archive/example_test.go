@@ -1,0 +1,66 @@
+package archive_test
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/tracehandler/tracehandler/clp/archive"
+)
+
+func ExampleReader() {
+	file, err := os.Open("testdata/vectors/26-two-files.clp")
+	if err != nil {
+		panic(err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		panic(err)
+	}
+	r, err := archive.Open(file, info.Size(), nil)
+	if err != nil {
+		panic(err)
+	}
+	defer r.Close()
+
+	var line []byte
+	for record, err := range r.All() {
+		if err != nil {
+			panic(err)
+		}
+		if line, err = record.AppendJSON(line[:0]); err != nil {
+			panic(err)
+		}
+		if record.Number()%10 == 0 {
+			fmt.Println(record.Number(), string(line))
+		}
+	}
+	// Output:
+	// 0 {"src":"a","id":0,"msg":"from a 0"}
+	// 10 {"src":"b","id":0,"extra":{"k":0.5}}
+}
+
+func ExampleReader_Tables() {
+	r, err := archive.OpenDir(os.DirFS("testdata/vectors/36-directory+dir.dir"), nil)
+	if err != nil {
+		panic(err)
+	}
+	defer r.Close()
+	i := r.Info()
+	fmt.Println(i.Version, i.Records, "records")
+	for table := range r.Tables() {
+		if table.Records < 20 {
+			continue
+		}
+		fmt.Print(table.Records, " of")
+		for _, id := range table.Columns {
+			n := r.Nodes()[id]
+			fmt.Printf(" %s:%v", n.Key, n.Type)
+		}
+		fmt.Println()
+	}
+	// Output:
+	// 0.5.1 138 records
+	// 60 of log_event_idx:DeltaInteger id:Integer i:Integer f:FormattedFloat b:Boolean v:VarString c:ClpString
+	// 33 of log_event_idx:DeltaInteger id:Integer arr:UnstructuredArray
+}
