@@ -25,6 +25,7 @@ type Options struct {
 	Compress     string // "", "gzip" or "zstd": one member or frame for each record
 	CompileOnly  bool   // drop the launches
 	FreshPtr     bool   // other pointers in every record, not only in every repetition
+	OneHash      bool   // the same kernels in every repetition
 }
 
 // Write makes the files in dir from example records, which are JSON lines. It returns the uncompressed size and the
@@ -77,6 +78,9 @@ func writeFile(path string, use [][]byte, o Options, rank, pid int, limit int64)
 	for size < limit {
 		// Processes of a rank run the same kernels; repetitions do not.
 		rep := records / len(use)
+		if o.OneHash {
+			rep = 0
+		}
 		salt := fmt.Sprintf("%d/%d/%d", o.Seed, rank, rep)
 		if o.CompileOnly {
 			salt = fmt.Sprintf("%s/%d", salt, pid)
