@@ -270,8 +270,9 @@ func (k *Rank) sums(s *RankSummary) {
 func (k *Rank) launchers(s *RankSummary) {
 	t, l := k.Trace, k.Links
 	var without int64
+	collective := category.Collectives()
 	for i := range t.GPU {
-		if l.Launch[i] < 0 && !category.IsCollective(t.String(t.GPU[i].Name)) {
+		if name := t.GPU[i].Name; l.Launch[i] < 0 && !collective(uint32(name), t.String(name)) {
 			s.Launchers.Without++
 			without += t.GPU[i].Dur
 		}

@@ -8,6 +8,19 @@ func IsCollective(name string) bool {
 	return containsFold(name, "rccl") || containsFold(name, "nccl") || containsFold(name, "cross_device_reduce")
 }
 
+// Collectives returns IsCollective with a memory, by the number of a name: a trace has few names and many events.
+func Collectives() func(id uint32, name string) bool {
+	known := map[uint32]bool{}
+	return func(id uint32, name string) bool {
+		is, ok := known[id]
+		if !ok {
+			is = IsCollective(name)
+			known[id] = is
+		}
+		return is
+	}
+}
+
 // IsCopyKernel reports whether a kernel is a copy that old ROCm profilers recorded as a kernel.
 func IsCopyKernel(name string) bool {
 	name = strings.TrimSuffix(name, ".kd")

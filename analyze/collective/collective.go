@@ -215,9 +215,10 @@ func byGroup(r Rank, rep *Report) map[string][]event {
 	t := r.Trace
 	groups := map[string][]event{}
 	index := map[rowKey]int{}
+	collective := category.Collectives()
 	for i := range t.GPU {
 		g := &t.GPU[i]
-		if g.Kind != kineto.Kernel || r.Links.Launch[i] < 0 || r.Keep != nil && !r.Keep(i) || !category.IsCollective(t.String(g.Name)) {
+		if g.Kind != kineto.Kernel || r.Links.Launch[i] < 0 || r.Keep != nil && !r.Keep(i) || !collective(uint32(g.Name), t.String(g.Name)) {
 			continue
 		}
 		c := &t.Comms[g.Comm]
@@ -249,9 +250,10 @@ func byGroup(r Rank, rep *Report) map[string][]event {
 
 // collectiveTime sums all collective kernels of a rank, those without a launch included.
 func collectiveTime(r Rank) (total int64) {
+	collective := category.Collectives()
 	for i := range r.Trace.GPU {
 		g := &r.Trace.GPU[i]
-		if g.Kind == kineto.Kernel && (r.Keep == nil || r.Keep(i)) && category.IsCollective(r.Trace.String(g.Name)) {
+		if g.Kind == kineto.Kernel && (r.Keep == nil || r.Keep(i)) && collective(uint32(g.Name), r.Trace.String(g.Name)) {
 			total += g.Dur
 		}
 	}

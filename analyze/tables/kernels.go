@@ -107,9 +107,10 @@ type CommRow struct {
 func Collectives(t *kineto.Trace) []CommRow {
 	index := map[CommRow]int{}
 	var rows []CommRow
+	collective := category.Collectives()
 	for i := range t.GPU {
 		g := &t.GPU[i]
-		if g.Kind != kineto.Kernel || !category.IsCollective(t.String(g.Name)) {
+		if g.Kind != kineto.Kernel || !collective(uint32(g.Name), t.String(g.Name)) {
 			continue
 		}
 		c := &t.Comms[g.Comm]

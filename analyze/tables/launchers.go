@@ -66,19 +66,13 @@ func Launchers(t *kineto.Trace, l *link.Links, by Group, o LauncherOptions) []La
 		instance int32
 		event    int32
 	}
-	collective := make(map[kineto.Str]bool, 64)
+	collective := category.Collectives()
 	var ms []member
 	for i := range t.GPU {
 		if o.Keep != nil && !o.Keep(i) || l.Launch[i] < 0 {
 			continue
 		}
-		name := t.GPU[i].Name
-		isComm, ok := collective[name]
-		if !ok {
-			isComm = category.IsCollective(t.String(name))
-			collective[name] = isComm
-		}
-		if isComm && !o.Collectives {
+		if name := t.GPU[i].Name; !o.Collectives && collective(uint32(name), t.String(name)) {
 			continue
 		}
 		inst := l.Op[i]
