@@ -124,6 +124,9 @@ func (c *copying) toText(overwrite bool) (err error) {
 			err = errors.Join(err, t.f.Close(), os.Remove(t.partial()))
 		}
 	}()
+	if err := t.f.TryLock(); err != nil { // so that no recovery takes it for what a dead program left
+		return err
+	}
 	if t.w, err = ir.NewTextWriter(t.f, &ir.TextOptions{Output: ir.Output{Zstd: true, Level: c.o.Level}}); err != nil {
 		return err
 	}

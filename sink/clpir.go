@@ -23,6 +23,9 @@ func encoderOf(s *Options, o event.Options) event.Encoder {
 	return event.NewJSON(o)
 }
 
+// errNotPacked is why Append drops bytes that the sink's encoder has not written: a line of JSON, say.
+var errNotPacked = errors.New("sink: not an event of this sink's encoder")
+
 // framesOf returns the format of the frames that a format consists of.
 func framesOf(f format.Format) format.Format {
 	if f == format.CLPIR {

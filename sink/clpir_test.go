@@ -266,6 +266,23 @@ func TestStreamTorn(t *testing.T) {
 	}
 }
 
+func TestStreamTakesNoLines(t *testing.T) {
+	s := Writer(io.Discard, Options{Format: format.CLPIR})
+	var drop *DropError
+	for _, p := range []string{"", "{}\n", `{"time":"2026-11-30T10:46:59Z","level":"INFO","msg":"a line"}` + "\n"} {
+		if err := s.Append([]byte(p)); !errors.As(err, &drop) {
+			t.Errorf("%q: %v", p, err)
+		}
+	}
+	kvAppend(t, s, 0, 3)
+	if err := s.Close(); err != nil || s.Stats().WrittenEvents != 3 || s.Stats().DroppedEvents != 3 {
+		t.Errorf("%+v, %v", s.Stats(), err)
+	}
+	if err := s.Append(nil); err != ErrClosed {
+		t.Errorf("after Close: %v", err)
+	}
+}
+
 func TestStreamOtherFormat(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace.zst")
 	s := File(path, Options{Format: format.Zstd})

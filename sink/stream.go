@@ -4,7 +4,9 @@ import (
 	"errors"
 	"time"
 
+	"github.com/tracehandler/tracehandler/clp/ir/slogkv"
 	"github.com/tracehandler/tracehandler/event"
+	"github.com/tracehandler/tracehandler/format"
 	"github.com/tracehandler/tracehandler/internal/frame"
 )
 
@@ -33,6 +35,12 @@ type stream struct {
 func (s *stream) Encoder(o event.Options) event.Encoder { return encoderOf(&s.o, o) }
 
 func (s *stream) Append(p []byte) error {
+	if s.o.Format == format.CLPIR && !slogkv.IsEvent(p) {
+		if err := s.usable(); err != nil {
+			return err
+		}
+		return s.drop(p, errNotPacked)
+	}
 	if s.cur == nil || len(s.cur.text)+len(p) > s.o.BlockSize {
 		if err := s.room(p); err != nil {
 			return err

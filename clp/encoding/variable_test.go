@@ -102,11 +102,11 @@ func TestAppendFloatRefusesContradictions(t *testing.T) {
 		bits uint64
 		ok   bool
 	}{
-		{"four: more places than digits", FourByte, 5<<6 | 0<<3 | 1, false},
-		{"four: more digits than said", FourByte, 12<<6 | 0<<3 | 0, false},
+		{"four: more places than digits", FourByte, 5<<6 | 1, false},
+		{"four: more digits than said", FourByte, 12 << 6, false},
 		{"four: all bits", FourByte, math.MaxUint32, true},
-		{"eight: more places than digits", EightByte, 5<<8 | 0<<4 | 1, false},
-		{"eight: more digits than said", EightByte, 12<<8 | 0<<4 | 0, false},
+		{"eight: more places than digits", EightByte, 5<<8 | 1, false},
+		{"eight: more digits than said", EightByte, 12 << 8, false},
 		{"eight: too large", EightByte, 10_000_000_000_000_000<<8 | 0xFF, false},
 		{"eight: unused bit 62", EightByte, 1<<62 | 5<<8, true},
 	}

@@ -71,7 +71,7 @@ func (e *IncompleteError) Is(target error) bool { return target == io.ErrUnexpec
 
 // LimitError reports that a stream, or an event to write, needs more than Limits allow.
 type LimitError struct {
-	What   string // "keys", "nesting", "bytes of an event", "bytes of metadata", "bytes of a key"
+	What   string // "keys", "levels of nesting", "bytes of an event", "bytes of metadata"
 	Limit  int64
 	Offset int64 // in the uncompressed stream; -1 when writing
 }

@@ -21,9 +21,6 @@ type textEncoder struct {
 	logtype []byte
 }
 
-// maxLogtype is what a length of 32 bits with a sign can say.
-const maxLogtype = math.MaxInt32
-
 func appendText[T encoding.Text](e *textEncoder, dst []byte, text T) []byte {
 	lt := e.logtype[:0]
 	for from := 0; ; {

@@ -93,12 +93,15 @@ func (e *Encoder) AppendRecord(b *event.Buffer, r slog.Record, extra []slog.Attr
 	l.free()
 }
 
-// finish appends the event behind its size. What a layout does to its builder is in order, so that there is no error.
+// finish appends the event behind its size.
 func (l *layout) finish(dst []byte) []byte {
 	start := len(dst)
 	dst, err := l.b.AppendTo(append(dst, 0, 0, 0, 0))
-	if err != nil {
-		panic("slogkv: " + err.Error())
+	if err != nil { // a layout has used its builder in the wrong way: an event that says so, and not a dead program
+		l.b.Reset()
+		l.b.User()
+		l.b.String(keyMessage, "!ERROR:"+err.Error())
+		dst, _ = l.b.AppendTo(dst)
 	}
 	binary.LittleEndian.PutUint32(dst[start:], uint32(len(dst)-start-4))
 	return dst

@@ -43,6 +43,11 @@ func (w *Writer) AppendPreamble(dst []byte) ([]byte, error) {
 	return w.enc.AppendKeys(dst, &l.b)
 }
 
+// IsEvent reports whether p looks like one packed event: whether its size is what it says.
+func IsEvent(p []byte) bool {
+	return len(p) >= 8 && uint64(len(p)-4) == uint64(binary.LittleEndian.Uint32(p))
+}
+
 // First returns the first of packed events that stand one behind the other, and the others.
 func First(events []byte) (first, rest []byte) {
 	n := 4 + int(binary.LittleEndian.Uint32(events))
@@ -53,7 +58,7 @@ func First(events []byte) (first, rest []byte) {
 // is gets @exact.json. The error is an *ir.LimitError if the event is too large, or ir.ErrBuilder if packed is no event;
 // dst is as it was then.
 func (w *Writer) Append(dst, packed []byte) ([]byte, error) {
-	if len(packed) < 4 || len(packed)-4 != int(binary.LittleEndian.Uint32(packed)) {
+	if !IsEvent(packed) {
 		return dst, ir.ErrBuilder
 	}
 	packed = packed[4:]
