@@ -31,6 +31,15 @@ func must(t testing.TB, err error) {
 	}
 }
 
+// stride is the distance of the bytes that tests of every byte look at. With -short, as under the race detector, it is a
+// prime that visits all parts of a frame.
+func stride() int {
+	if testing.Short() {
+		return 7
+	}
+	return 1
+}
+
 func line(i int) string { return fmt.Sprintf(`{"i":%d,"msg":"event number %d"}`+"\n", i, i*i*7919) }
 
 func lines(from, to int) string {

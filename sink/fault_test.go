@@ -144,9 +144,13 @@ func TestCloseOnFullDisk(t *testing.T) {
 
 // TestRandom runs random operations on a disk that fails at random, and reads back exactly what was accepted.
 func TestRandom(t *testing.T) {
+	seeds := uint64(6)
+	if testing.Short() {
+		seeds = 2
+	}
 	for _, f := range formats {
 		for _, perRecord := range []bool{false, true} {
-			for seed := range uint64(6) {
+			for seed := range seeds {
 				t.Run(fmt.Sprintf("%v/%v/%d", f, perRecord, seed), func(t *testing.T) {
 					random(t, Options{Format: f, PerRecord: perRecord, BlockSize: 2000}, seed)
 				})
