@@ -129,33 +129,40 @@ func Merge(t *kineto.Trace, l *link.Links, graphs []*Graph) *Merged {
 	slices.SortFunc(launches, func(a, b int32) int { return cmp.Compare(t.Launches[a].TS, t.Launches[b].TS) })
 	m := &Merged{graph: make([]*Graph, len(t.GPU)), op: make([]int32, len(t.GPU))}
 	roots := steps.Find(t)
+	ordinal := map[int]int{} // replays so far, by step
 	for _, la := range launches {
 		events := replays[la]
 		slices.SortStableFunc(events, func(a, b int) int { return cmp.Compare(t.GPU[a].TS, t.GPU[b].TS) })
 		m.Stats.Replays++
 		m.Stats.Events += len(events)
-		m.one(t, events, candidates(graphs, batchOf(roots, &t.Launches[la])))
+		step, batch := stepOf(roots, &t.Launches[la])
+		m.one(t, events, candidates(graphs, batch, ordinal[step]))
+		ordinal[step]++
 	}
 	return m
 }
 
-// batchOf is the batch of the step that a replay runs in, 0 if unknown.
-func batchOf(roots []steps.Root, la *kineto.Launch) int {
-	for _, r := range roots {
+// stepOf is the step that a replay runs in and its batch; -1 and 0 if unknown.
+func stepOf(roots []steps.Root, la *kineto.Launch) (step, batch int) {
+	for i, r := range roots {
 		if r.Thread == la.Thread && r.TS <= la.TS && la.TS < r.TS+r.Dur {
-			return max(r.Requests(), 0)
+			return i, r.Requests()
 		}
 	}
-	return 0
+	return -1, 0
 }
 
-// candidates are the graphs of the smallest captured batch that holds the step, then all others by batch.
-func candidates(graphs []*Graph, batch int) []*Graph {
+// candidates are the graphs of the smallest captured batch that holds the step, then all others by batch. A step that is
+// captured in pieces replays them in the order of their capture, so its n-th replay tries the n-th graph first.
+func candidates(graphs []*Graph, batch, n int) []*Graph {
 	sorted := slices.Clone(graphs)
-	slices.SortStableFunc(sorted, func(a, b *Graph) int {
-		return cmp.Or(cmp.Compare(misfit(a.Batch, batch), misfit(b.Batch, batch)))
-	})
-	return sorted
+	slices.SortStableFunc(sorted, func(a, b *Graph) int { return cmp.Compare(misfit(a.Batch, batch), misfit(b.Batch, batch)) })
+	same := 1
+	for same < len(sorted) && sorted[same].Batch == sorted[0].Batch {
+		same++
+	}
+	n %= same
+	return slices.Concat(sorted[n:same], sorted[:n], sorted[same:])
 }
 
 func misfit(captured, batch int) int {

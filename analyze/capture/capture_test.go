@@ -82,3 +82,16 @@ func TestMerge(t *testing.T) {
 		t.Error("a nil Merged knows ops")
 	}
 }
+
+// TestPieces replays two graphs of equal kernels in one step: each is the capture's at its place.
+func TestPieces(t *testing.T) {
+	graphs := append(Graphs(sidecar(8, "a")), Graphs(sidecar(8, "a"))...)
+	tr := load(x("user_annotation", "step[DECODE bs=8]", 1, 0, 100, ""), x("cuda_runtime", "hipGraphLaunch", 1, 5, 2, `"correlation":7`), x("cuda_runtime", "hipGraphLaunch", 1, 9, 2, `"correlation":8`),
+		x("kernel", "a", 3, 200, 5, `"correlation":7`), x("kernel", "a", 3, 300, 5, `"correlation":8`))
+	m := Merge(tr, link.New(tr), graphs)
+	first, _, _ := m.Op(0)
+	second, _, _ := m.Op(1)
+	if first != graphs[0] || second != graphs[1] || m.Stats.Positional != 2 {
+		t.Errorf("%p %p, want %p %p", first, second, graphs[0], graphs[1])
+	}
+}
