@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/tracehandler/tracehandler/finalize"
+	"github.com/tracehandler/tracehandler/format"
 )
 
 func ExampleRecover() {
@@ -79,4 +80,33 @@ func ExampleThen() {
 	// the handler closes
 	// the traces are read
 	// the disk was full for a while
+}
+
+// A Partial is for programs that write traces of their own, without a sink: whole lines or frames go in, Complete makes the
+// trace.
+func ExampleOpenPartial() {
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	p, err := finalize.OpenPartial(filepath.Join(dir, "trace.ndjson"), finalize.OpenOptions{Format: format.Plain})
+	if err != nil {
+		log.Fatal(err) // a *finalize.LockedError if somebody else writes it
+	}
+	defer p.Close() // leaves the partial, unless Complete was called
+	line := []byte(`{"msg":"one"}` + "\n")
+	if err := p.Append(line, 1, 1, int64(len(line))); err != nil {
+		log.Fatal(err) // the file ends where it ended before
+	}
+	if err := p.Sync(); err != nil {
+		log.Fatal(err)
+	}
+	r, err := p.Complete(finalize.CompleteOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(filepath.Base(p.Name()), "is now", filepath.Base(r.Path), "and has", p.Size(), "bytes")
+	// Output:
+	// trace.ndjson.partial is now trace.ndjson and has 14 bytes
 }

@@ -176,7 +176,7 @@ func wholeObject(s *scan) (bool, error) {
 	if _, err := s.r.ReadAt(line, s.end); err != nil {
 		return false, fmt.Errorf("finalize: %w", err)
 	}
-	line = bytes.TrimRight(line, " \t\r")
+	line = bytes.TrimRight(line, " \t\r\v\f") // what readers take for white space
 	if len(line) == 0 || line[len(line)-1] != '}' {
 		return false, nil
 	}

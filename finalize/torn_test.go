@@ -200,3 +200,21 @@ func TestFailWhileRecovering(t *testing.T) {
 		})
 	}
 }
+
+// TestLastLineWithoutEnd: a whole object that lacks only its newline gets one, whatever white space follows it, if readers
+// take it for white space.
+func TestLastLineWithoutEnd(t *testing.T) {
+	object := strings.TrimSuffix(line(1), "\n")
+	for tail, events := range map[string]int64{"": 2, " ": 2, "\t": 2, "\r": 2, "\v": 2, "\f": 2, "\v \f\r": 2, "\x00": 1, ",": 1} {
+		fsys := disk(t, trace+".partial", []byte(line(0)+object+tail))
+		reports, err := Recover(trace, &Options{FS: fsys})
+		must(t, err)
+		want := line(0)
+		if events == 2 {
+			want += object + tail + "\n"
+		}
+		if got := string(get(t, fsys, trace)); got != want || reports[0].Events != events {
+			t.Errorf("tail %q: %q, want %q; %+v", tail, got, want, reports[0])
+		}
+	}
+}
