@@ -25,7 +25,7 @@ func FuzzReader(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := NewReader(bytes.NewReader(data), &ReaderOptions{Limits: Limits{Event: 1 << 20}})
+		r, err := NewReader(bytes.NewReader(data), &ReaderOptions{Limits: Limits{Event: 1 << 20}, MaxWindow: 8 << 20})
 		if err != nil {
 			checkError(t, err)
 			return

@@ -13,6 +13,11 @@ import (
 // ReaderOptions are the settings of a Reader.
 type ReaderOptions struct {
 	Limits Limits
+
+	// MaxWindow is the largest window of a zstd frame, in bytes, that is decoded: the decompressor takes as much memory
+	// as soon as a frame asks for it. Zero means 128 MiB, what the reference reads; 8 MiB is enough for what zstd writes
+	// up to level 19.
+	MaxWindow int
 }
 
 // Reader reads a stream. It is not safe for concurrent use. It reads its source in large pieces and keeps one event
@@ -60,7 +65,11 @@ func NewReader(src io.Reader, o *ReaderOptions) (*Reader, error) {
 		o = &ReaderOptions{}
 	}
 	r := &Reader{src: src, close: func() {}, limits: o.Limits.withDefaults()}
-	if err := r.decompress(); err != nil {
+	window := o.MaxWindow
+	if window <= 0 {
+		window = maxZstdWindow
+	}
+	if err := r.decompress(uint64(window)); err != nil {
 		return nil, err
 	}
 	for {
@@ -79,7 +88,7 @@ func NewReader(src io.Reader, o *ReaderOptions) (*Reader, error) {
 }
 
 // decompress puts a decompressor in front of src if src holds zstd frames (RFC 8878; also skippable ones).
-func (r *Reader) decompress() error {
+func (r *Reader) decompress(window uint64) error {
 	var head [4]byte
 	n, err := io.ReadFull(r.src, head[:])
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
@@ -91,7 +100,7 @@ func (r *Reader) decompress() error {
 		return nil
 	}
 	z, err := zstd.NewReader(io.MultiReader(bytes.NewReader(head[:]), r.src), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-		zstd.WithDecoderMaxWindow(maxZstdWindow))
+		zstd.WithDecoderMaxWindow(window))
 	if err != nil {
 		return r.readError(err)
 	}

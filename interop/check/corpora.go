@@ -13,9 +13,10 @@ import (
 	"strings"
 
 	"github.com/tracehandler/tracehandler/clp/ir"
-	"github.com/tracehandler/tracehandler/clp/ir/slogkv"
 	"github.com/tracehandler/tracehandler/event"
+	"github.com/tracehandler/tracehandler/format"
 	"github.com/tracehandler/tracehandler/internal/corpus"
+	"github.com/tracehandler/tracehandler/sink"
 )
 
 // stream is a stream to write, and what should be read of it.
@@ -31,9 +32,10 @@ func corpora() []stream {
 		{"unicode", fixed(unicodes)},
 		{"100,000 keys", fixed(manyKeys)},
 		{"large strings", fixed(largeStrings)},
-		{"log demo", logs(corpus.Demo)},
-		{"log service", logs(corpus.Service)},
-		{"log spans", logs(corpus.Spans)},
+		{"sink, demo", logs(corpus.Demo, sink.Options{})},
+		{"sink, service", logs(corpus.Service, sink.Options{ViewerKeys: true})},
+		{"sink, spans", logs(corpus.Spans, sink.Options{Level: 3, BlockSize: 5000})},
+		{"sink, event by event", logs(corpus.Demo, sink.Options{PerRecord: true})},
 	}
 }
 
@@ -169,29 +171,34 @@ func largeStrings(yield func(pair)) {
 	yield(user(`{"`+key+`":1}`, func(b *ir.Builder) { b.Int(key, 1) }))
 }
 
-// logs writes records as the sinks do, and expects what our own reader sees, which other tests compare with JSON.
-func logs(kind corpus.Kind) func(string) (func() (expected, error), error) {
+// logs writes records through the sink, in blocks of many sizes, and expects what our own reader sees, which other tests
+// compare with JSON.
+func logs(kind corpus.Kind, o sink.Options) func(string) (func() (expected, error), error) {
 	return func(file string) (func() (expected, error), error) {
-		w := slogkv.NewWriter(ir.Limits{})
-		stream, err := w.AppendPreamble(nil)
+		o.Format, o.Exists = format.CLPIR, sink.Truncate
+		s := sink.File(file, o)
+		enc := s.Encoder(event.Options{AddSource: true})
+		records := corpus.New(kind, 1, 0)
+		var buf event.Buffer
+		for i := range 20_000 {
+			buf.Reset()
+			enc.AppendRecord(&buf, records.Next(), nil)
+			err := s.Append(buf.B)
+			if i%777 == 0 {
+				err = errors.Join(err, s.Flush())
+			}
+			if err != nil {
+				return nil, errors.Join(err, s.Close())
+			}
+		}
+		if err := s.Close(); err != nil {
+			return nil, err
+		}
+		data, err := os.ReadFile(file)
 		if err != nil {
 			return nil, err
 		}
-		enc := slogkv.NewEncoder(event.Options{AddSource: true})
-		records := corpus.New(kind, 1, 0)
-		var buf event.Buffer
-		for range 20_000 {
-			buf.Reset()
-			enc.AppendRecord(&buf, records.Next(), nil)
-			if stream, err = w.Append(stream, buf.B); err != nil {
-				return nil, err
-			}
-		}
-		stream = append(stream, 0)
-		if err := os.WriteFile(file, stored(stream), 0o600); err != nil {
-			return nil, err
-		}
-		r, err := ir.NewReader(bytes.NewReader(stream), nil)
+		r, err := ir.NewReader(bytes.NewReader(data), nil)
 		return func() (expected, error) {
 			e, err := r.Next()
 			if err != nil {
