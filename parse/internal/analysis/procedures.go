@@ -307,7 +307,7 @@ func (p *procedure) readAttributes(w *attributeWriter, f *facts) {
 				w.number(a.Key, n)
 			}
 		case a.Compute == "tile_size_bits" && f.hasDot:
-			if bits := typeBits(f.dot.Input); bits > 0 {
+			if bits := typeBits(f.dot.Input); bits > 0 && max(f.dot.M, f.dot.N, f.dot.K) < 1<<16 {
 				w.number(a.Key, f.dot.M*f.dot.N*f.dot.K*bits)
 			}
 		}

@@ -3,7 +3,6 @@ package analysis
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -27,27 +26,62 @@ type Dot struct {
 	Input, Output string // element types
 }
 
-var dotPattern = regexp.MustCompile(`tt\.dot[^:]*:\s*tensor<(\d+)x(\d+)x([a-zA-Z0-9]+)[^*]*\*\s*tensor<(\d+)x(\d+)x([a-zA-Z0-9]+)[^-]*->\s*tensor<(\d+)x(\d+)x([a-zA-Z0-9]+)`)
-
-// FirstDot finds the shape of the first tt.dot whose types can be read.
+// FirstDot finds the shape of the first tt.dot whose types can be read:
+//
+//	tt.dot … : tensor<MxKxINPUT…> * tensor<KxNxINPUT…> -> tensor<MxNxOUTPUT…>
 func FirstDot(ir []byte) (Dot, bool) {
-	i := bytes.Index(ir, []byte("tt.dot"))
-	if i < 0 {
-		return Dot{}, false
-	}
-	g := dotPattern.FindSubmatch(ir[i:])
-	if g == nil {
-		return Dot{}, false
-	}
-	var n [3]int64
-	for j, k := range [...]int{7, 8, 2} {
-		v, err := strconv.ParseInt(string(g[k]), 10, 32)
-		if err != nil {
+	for {
+		i := bytes.Index(ir, []byte("tt.dot"))
+		if i < 0 {
 			return Dot{}, false
 		}
-		n[j] = v
+		ir = ir[i+len("tt.dot"):]
+		a, rest, ok := tensorBehind(ir, ":")
+		if !ok {
+			continue
+		}
+		_, rest, ok = tensorBehind(rest, "*")
+		if !ok {
+			continue
+		}
+		if c, _, ok := tensorBehind(rest, "->"); ok {
+			return Dot{c.rows, c.columns, a.columns, string(a.element), string(c.element)}, true
+		}
 	}
-	return Dot{n[0], n[1], n[2], string(g[3]), string(g[9])}, true
+}
+
+type tensor struct {
+	rows, columns int64
+	element       []byte
+}
+
+// tensorBehind reads the two-dimensional tensor type that stands right behind the first mark, whose first byte must not
+// occur before it.
+func tensorBehind(s []byte, mark string) (t tensor, rest []byte, ok bool) {
+	i := bytes.IndexByte(s, mark[0])
+	if i < 0 || !bytes.HasPrefix(s[i:], []byte(mark)) {
+		return t, nil, false
+	}
+	s, ok = bytes.CutPrefix(bytes.TrimLeft(s[i+len(mark):], " \t\r\n"), []byte("tensor<"))
+	if !ok {
+		return t, nil, false
+	}
+	for _, n := range [...]*int64{&t.rows, &t.columns} {
+		j := 0
+		for ; j < len(s) && s[j] >= '0' && s[j] <= '9' && *n < 1<<31; j++ {
+			*n = *n*10 + int64(s[j]-'0')
+		}
+		if j == 0 || j >= len(s) || s[j] != 'x' {
+			return t, nil, false
+		}
+		s = s[j+1:]
+	}
+	j := 0
+	for j < len(s) && (s[j] >= '0' && s[j] <= '9' || s[j]|0x20 >= 'a' && s[j]|0x20 <= 'z') {
+		j++
+	}
+	t.element = s[:j]
+	return t, s[j:], j > 0
 }
 
 // elementBytes is searched in order for a name that the element type contains.
@@ -101,7 +135,7 @@ func ReadStatic(ttir []byte) Static {
 	s.Bytes = s.Load + s.Store
 	if s.Gemm {
 		if d, ok := FirstDot(ttir); ok {
-			s.Flops, s.FlopsKnown = 2*d.M*d.N*d.K, true
+			s.Flops, s.FlopsKnown = 2*d.M*d.N*d.K, d.M < 1<<20 && d.N < 1<<20 && d.K < 1<<20
 		} else {
 			note("could not read the shape of tt.dot")
 		}

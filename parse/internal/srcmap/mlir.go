@@ -170,6 +170,9 @@ func (m *mlirReader) resolve(first int32) {
 
 // mlirDefinitions notes what a line defines: "#loc3 = loc(…)".
 func (b *Builder) mlirDefinitions(n int32, line []byte) {
+	if i := skipSpace(line, 0); i >= len(line) || line[i] != '#' {
+		return
+	}
 	for {
 		i := bytes.Index(line, []byte("#loc"))
 		if i < 0 {
