@@ -42,30 +42,23 @@ func Model(op string, sh Shape) (w Work, ok bool) {
 
 var models = func() map[string]model {
 	m := map[string]model{
-		"aten::mm":                    func(sh Shape) (Work, bool) { return gemm(sh.at(0), sh.at(1), Operand{}, false) },
-		"aten::addmm":                 func(sh Shape) (Work, bool) { return gemm(sh.at(1), sh.at(2), sh.at(0), false) },
-		"aten::bmm":                   func(sh Shape) (Work, bool) { return gemm(sh.at(0), sh.at(1), Operand{}, false) },
-		"aten::baddbmm":               func(sh Shape) (Work, bool) { return gemm(sh.at(1), sh.at(2), sh.at(0), false) },
-		"aten::_scaled_mm":            scaledMM,
-		"aiter::gemm_a16w16":          func(sh Shape) (Work, bool) { return gemm(sh.at(0), sh.at(1), Operand{}, true) },
-		"vllm::rocm_unquantized_gemm": func(sh Shape) (Work, bool) { return gemm(sh.at(0), sh.at(1), sh.at(2), true) },
-		"aten::convolution":           convolution,
-		"aten::convolution_backward":  convolutionBackward,
-		"aten::layer_norm":            func(sh Shape) (Work, bool) { return norm(sh, sh.at(2), true, sh.at(2).tensor(), sh.at(3).tensor()) },
-		"aten::batch_norm": func(sh Shape) (Work, bool) {
-			return norm(sh, channels(sh), sh.at(5).Value == "" || sh.at(5).truth(), sh.at(1).tensor(), sh.at(2).tensor())
-		},
-		"aten::group_norm":                 func(sh Shape) (Work, bool) { return norm(sh, channels(sh), true, sh.at(2).tensor(), sh.at(3).tensor()) },
-		"aten::instance_norm":              func(sh Shape) (Work, bool) { return norm(sh, channels(sh), true, sh.at(1).tensor(), sh.at(2).tensor()) },
-		"aten::rms_norm":                   func(sh Shape) (Work, bool) { return norm(sh, sh.at(2), true, sh.at(2).tensor(), false) },
-		"aten::native_batch_norm_backward": normBackward,
-		"aten::copy_":                      func(sh Shape) (Work, bool) { return unary(sh.at(1), sh.at(0)) },
-		"aten::cumsum":                     func(sh Shape) (Work, bool) { return unary(sh.at(0), sh.at(0)) },
-		"aiter::rmsnorm":                   func(sh Shape) (Work, bool) { return rmsnorm(sh, 2, 4) },
-		"aiter::add_rmsnorm":               func(sh Shape) (Work, bool) { return rmsnorm(sh, 4, 5) },
-		"sgl_kernel::silu_and_mul":         siluAndMul,
-		"sgl_kernel::rotary_embedding":     rotary,
-		"sglang::store_cache":              storeCache,
+		"aten::mm":                     func(sh Shape) (Work, bool) { return gemm(sh.at(0), sh.at(1), Operand{}, false) },
+		"aten::addmm":                  func(sh Shape) (Work, bool) { return gemm(sh.at(1), sh.at(2), sh.at(0), false) },
+		"aten::bmm":                    func(sh Shape) (Work, bool) { return gemm(sh.at(0), sh.at(1), Operand{}, false) },
+		"aten::baddbmm":                func(sh Shape) (Work, bool) { return gemm(sh.at(1), sh.at(2), sh.at(0), false) },
+		"aten::_scaled_mm":             scaledMM,
+		"aiter::gemm_a16w16":           func(sh Shape) (Work, bool) { return gemm(sh.at(0), sh.at(1), Operand{}, true) },
+		"vllm::rocm_unquantized_gemm":  func(sh Shape) (Work, bool) { return gemm(sh.at(0), sh.at(1), sh.at(2), true) },
+		"aten::convolution":            convolution,
+		"aten::convolution_backward":   convolutionBackward,
+		"aten::copy_":                  func(sh Shape) (Work, bool) { return unary(sh.at(1), sh.at(0)) },
+		"aten::cumprod":                func(sh Shape) (Work, bool) { return unary(sh.at(0), sh.at(0)) },
+		"aten::cumsum":                 func(sh Shape) (Work, bool) { return unary(sh.at(0), sh.at(0)) },
+		"aiter::rmsnorm":               func(sh Shape) (Work, bool) { return rmsnorm(sh, 2, 4) },
+		"aiter::add_rmsnorm":           func(sh Shape) (Work, bool) { return rmsnorm(sh, 4, 5) },
+		"sgl_kernel::silu_and_mul":     siluAndMul,
+		"sgl_kernel::rotary_embedding": rotary,
+		"sglang::store_cache":          storeCache,
 	}
 	for op, causal := range map[string]int{ // index of is_causal
 		"aten::_scaled_dot_product_flash_attention":     4,
@@ -74,13 +67,24 @@ var models = func() map[string]model {
 	} {
 		m[op] = func(sh Shape) (Work, bool) { return attention(sh, sh.at(causal).truth()) }
 	}
-	for op := range strings.FieldsSeq(`pow silu silu_ neg rsqrt clamp_min_ clamp_min relu relu_ gelu tanh sigmoid cos sin exp sqrt reciprocal abs clamp`) {
+	for _, library := range []string{"", "native_", "miopen_", "cudnn_"} {
+		for _, kind := range []string{"batch_norm", "group_norm", "instance_norm"} {
+			m["aten::"+library+kind] = channelNorm
+		}
+		m["aten::"+library+"layer_norm"] = layerNorm
+		m["aten::"+library+"layer_norm_backward"] = layerNormBackward
+		m["aten::"+library+"group_norm_backward"] = groupNormBackward
+		m["aten::"+library+"batch_norm_backward"] = batchNormBackward
+	}
+	m["aten::miopen_batch_norm_backward"], m["aten::cudnn_batch_norm_backward"] = libraryNormBackward, libraryNormBackward
+	m["aten::_fused_rms_norm"], m["aten::_fused_rms_norm_backward"] = fusedRMSNorm, fusedRMSNormBackward
+	for op := range strings.FieldsSeq(`pow silu silu_ neg rsqrt clamp_min_ clamp_min clamp_max clamp_max_ relu relu_ gelu tanh sigmoid cos sin exp sqrt reciprocal abs clamp`) {
 		m["aten::"+op] = func(sh Shape) (Work, bool) { return unary(sh.at(0), sh.at(0)) }
 	}
-	for op := range strings.FieldsSeq(`add add_ mul mul_ sub sub_ div div_ threshold_backward`) {
+	for op := range strings.FieldsSeq(`add add_ mul mul_ sub sub_ div div_ threshold_backward sigmoid_backward`) {
 		m["aten::"+op] = func(sh Shape) (Work, bool) { return binary(sh.at(0), sh.at(1)) }
 	}
-	for op := range strings.FieldsSeq(`sum mean max min`) {
+	for op := range strings.FieldsSeq(`sum mean max min norm linalg_norm std var logsumexp amin amax`) {
 		m["aten::"+op] = reduce
 	}
 	return m
@@ -166,17 +170,9 @@ func convolution(sh Shape) (Work, bool) {
 		return Work{}, false
 	}
 	transposed := sh.at(6).truth()
-	groups := int64(1)
-	if g := sh.at(8).Value; g != "" && g != "1" {
-		for _, c := range g {
-			if c < '0' || c > '9' {
-				return Work{}, false
-			}
-		}
-		groups = 0
-		for _, c := range g[:min(len(g), 9)] {
-			groups = groups*10 + int64(c-'0')
-		}
+	groups, ok := sh.at(8).integer()
+	if !ok {
+		groups = 1
 	}
 	dims := outputDims(in.Dims, weight.Dims, sh.at(3).ints(), sh.at(4).ints(), sh.at(5).ints(), sh.at(7).ints(), transposed, groups)
 	if dims == nil {
@@ -274,51 +270,6 @@ func reduce(sh Shape) (Work, bool) {
 		return Work{}, false
 	}
 	return Work{FLOPs: in.n(), Bytes: in.bytes() + in.size(), Precision: in.precision()}, true
-}
-
-// channels is a one-dimensional operand as long as dimension 1 of the input.
-func channels(sh Shape) Operand {
-	if len(sh) == 0 || len(sh[0].Dims) < 2 {
-		return Operand{}
-	}
-	return Operand{Dims: sh[0].Dims[1:2], Type: sh[0].Type}
-}
-
-func norm(sh Shape, per Operand, training, affine, bias bool) (Work, bool) {
-	in := sh.at(0)
-	if !in.tensor() || !per.tensor() {
-		return Work{}, false
-	}
-	n, c := in.n(), per.n()
-	w := Work{FLOPs: 6*c + 2*n, Precision: in.precision()}
-	reads := 2.0
-	if affine {
-		reads++
-		if bias {
-			reads++
-		}
-	}
-	if training {
-		w.FLOPs += 3 * n
-		reads += 2
-	}
-	w.Bytes = 2*n*in.size() + c*in.size()*reads
-	return w, true
-}
-
-// normBackward(grad, input, weight, …, train, eps, output_mask): nine operations an element when training.
-func normBackward(sh Shape) (Work, bool) {
-	in := sh.at(1)
-	if len(in.Dims) < 2 {
-		return Work{}, false
-	}
-	n, c := in.n(), float64(in.Dims[1])
-	w := Work{FLOPs: 9 * n, Precision: in.precision()}
-	if v := sh.at(7); v.Value != "" && !v.truth() {
-		w.FLOPs = 6*n + 3*c
-	}
-	w.Bytes = 3*n*in.size() + 4*c*in.size()
-	return w, true
 }
 
 // rmsnorm has tensors equal operands of [rows, C] and a weight of [C].

@@ -44,6 +44,12 @@ func TestModels(t *testing.T) {
 			`["","","","[2,2]","[1,1]","[1,1]","False","[0,0]","1"]`, 2 * 18 * 27, 4 * (50 + 54 + 27)},
 		{"aten::_scaled_dot_product_flash_attention", `[[1,1,4,8],[1,1,4,8],[1,1,4,8],[],[]]`, bf16, `["","","","0.","True"]`, 4 * 8 * 8, 2 * 32 * 4},
 		{"aten::_scaled_dot_product_flash_attention", `[[1,1,2,8],[1,1,4,8],[1,1,4,8],[],[]]`, bf16, `["","","","0.","True"]`, 7 * 4 * 8, 2 * (16 + 32 + 32 + 16)},
+		{"aten::layer_norm", `[[2,8],[],[8],[8]]`, `["float","ScalarList","float","float"]`, `["","[8]","",""]`, 6*8 + 5*16, 4 * (2*16 + 6*8)},
+		{"aten::native_layer_norm_backward", `[[2,8],[2,8],[],[2,1],[2,1],[8],[8],[]]`, `["float","float","ScalarList","float","float","float","float",""]`,
+			`["","","[8]","","","","","[False, True, True]"]`, 6 * 16, 4 * (2*16 + 8 + 3*8)},
+		{"aten::native_group_norm_backward", `[[2,8,4],[2,8,4],[2,2],[2,2],[8],[],[],[],[],[]]`, `["float","float","float","float","float","Scalar","Scalar","Scalar","Scalar",""]`,
+			`["","","","","","2","8","4","2","[True, True, True]"]`, 9 * 64, 4 * (3*64 + 4 + 3*4)},
+		{"aten::_fused_rms_norm", `[[2,8],[],[8]]`, `["float","ScalarList","float"]`, `["","[8]","","1e-6"]`, 2*(2*8+2) + 2*16, 4 * (2*16 + 8)},
 		{"aten::add", `[[2,3],[3]]`, `["float","float"]`, "", 6, 4 * (6 + 3 + 6)},
 	} {
 		w, ok := Model(c.op, ParseShape(c.dims, c.types, c.concrete))

@@ -2,6 +2,7 @@ package roofline
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 )
 
@@ -78,6 +79,12 @@ func (o Operand) ints() []int64 {
 		return nil
 	}
 	return v
+}
+
+// integer reads a concrete scalar.
+func (o Operand) integer() (int64, bool) {
+	n, err := strconv.ParseInt(o.Value, 10, 64)
+	return n, err == nil
 }
 
 // size is the bytes of one element, 0 if unknown.
