@@ -46,7 +46,7 @@ func TestRooflineVectors(t *testing.T) {
 					continue
 				}
 				last = w
-				good := near(w.FLOPs/1e9, *r.GFLOPS) && (r.MB == nil || near(w.Bytes/(1<<20), *r.MB))
+				good := near(w.FLOPs/1e9, *r.GFLOPS) && (r.MB == nil || *r.MB == 0 || near(w.Bytes/(1<<20), *r.MB)) // 0 where they do not know a type
 				if r.Roofline != nil && len(e.Metadata.Devices) == 1 {
 					spec, known := roofline.DeviceSpec(e.Metadata.Devices[0])
 					est, ok := w.On(spec)
@@ -55,8 +55,9 @@ func TestRooflineVectors(t *testing.T) {
 				found = found || good
 			}
 			switch {
-			case !roofline.HasModel(r.Name):
+			case last == (roofline.Work{}) && !found:
 				missing[r.Name]++
+				t.Errorf("%s: no model of %s", filepath.Base(path), r.Name)
 			case !found:
 				t.Errorf("%s: %s %s: %.6f GFLOPS %.6f MB, want %v %v roof %v", filepath.Base(path), r.Name, compact(r.Dims), last.FLOPs/1e9, last.Bytes/(1<<20), *r.GFLOPS, deref(r.MB), deref(r.Roofline))
 			default:

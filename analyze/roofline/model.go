@@ -21,16 +21,19 @@ func (w Work) Intensity() float64 {
 // model computes the work of an op from its operands; false if they do not fit.
 type model func(sh Shape) (Work, bool)
 
-// HasModel reports whether the op's work can be computed when its shapes are recorded.
+// HasModel reports whether an op of a library has a model. Inductor's own kernels, which launch no further op, have one too.
 func HasModel(op string) bool { return models[op] != nil }
 
 // Model is the work of one call. ok is false if the op has no model or its operands were not recorded.
 func Model(op string, sh Shape) (w Work, ok bool) {
-	m := models[op]
-	if m == nil || len(sh) == 0 {
+	if len(sh) == 0 {
 		return Work{}, false
 	}
-	w, ok = m(sh)
+	if m := models[op]; m != nil {
+		w, ok = m(sh)
+	} else {
+		w, ok = triton(op, sh)
+	}
 	if !ok {
 		return Work{}, false
 	}
