@@ -52,13 +52,13 @@ const MaxListed = 1000
 
 // OK reports whether the file is whole: nothing torn, no damage, no bad line.
 func (r *Report) OK() bool {
-	return r.TornBytes == 0 && r.DamageBytes == 0 && r.BadLinesCount == 0
+	return r.TornBytes == 0 && len(r.Damage) == 0 && r.BadLinesCount == 0
 }
 
 // Damage is a stretch of a file that cannot be read.
 type Damage struct {
 	Offset int64 // of the first byte, in the file as it is stored
-	Size   int64 // bytes, as stored
+	Size   int64 // bytes, as stored; 0 if whole frames hold a damaged stream, which Offset then is the end of
 	Err    error // what is wrong
 }
 

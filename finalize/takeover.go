@@ -91,13 +91,13 @@ func (p *Partial) settle(s *scan) error {
 			return err
 		}
 	} else {
-		if !s.deep { // to be appended to: find out before anything is changed
+		p.size = s.end
+		p.dirty = true // the seek table, and where the file's offset stands
+		if !s.deep {   // to be appended to: find out before anything is changed
 			if err := s.continuable(p.path); err != nil {
 				return err
 			}
 		}
-		p.size = s.end
-		p.dirty = true // the seek table, and where the file's offset stands
 	}
 	p.report.Size = p.size
 	return p.clean()
