@@ -70,6 +70,13 @@ var models = func() map[string]model {
 	} {
 		m[op] = func(sh Shape) (Work, bool) { return attention(sh, sh.at(causal).truth()) }
 	}
+	for op, causal := range map[string]int{
+		"aten::_scaled_dot_product_flash_attention_backward":     11,
+		"aten::_scaled_dot_product_efficient_attention_backward": 11,
+		"aten::_scaled_dot_product_cudnn_attention_backward":     14,
+	} {
+		m[op] = func(sh Shape) (Work, bool) { return attentionBackward(sh, sh.at(causal).truth()) }
+	}
 	for _, library := range []string{"", "native_", "miopen_", "cudnn_"} {
 		for _, kind := range []string{"batch_norm", "group_norm", "instance_norm"} {
 			m["aten::"+library+kind] = channelNorm
@@ -206,29 +213,6 @@ func convolutionBackward(sh Shape) (Work, bool) {
 	w.FLOPs *= 2
 	w.Bytes *= 2
 	return w, true
-}
-
-// attention(q, k, v, …) on [B, H, N, d].
-func attention(sh Shape, causal bool) (Work, bool) {
-	q, k, v := sh.at(0), sh.at(1), sh.at(2)
-	if len(q.Dims) != 4 || len(k.Dims) != 4 || len(v.Dims) != 4 {
-		return Work{}, false
-	}
-	b, h, nq, d := float64(q.Dims[0]), float64(q.Dims[1]), float64(q.Dims[2]), float64(q.Dims[3])
-	nkv, dv := float64(k.Dims[2]), float64(v.Dims[3])
-	pairs := nq * nkv
-	if causal {
-		// Half of a square; of a rectangle, what lies below the diagonal.
-		if pairs /= 2; nq != nkv {
-			pairs = nq*nkv - min(nq, nkv)*(min(nq, nkv)-1)/2
-		}
-	}
-	return Work{
-		FLOPs:     b * h * (2*pairs*d + 2*pairs*dv),
-		Bytes:     (q.n() + k.n() + v.n() + b*h*nq*dv) * q.size(),
-		Matrix:    true,
-		Precision: q.precision(),
-	}, true
 }
 
 func unary(in, out Operand) (Work, bool) {

@@ -52,6 +52,8 @@ func TestModels(t *testing.T) {
 		{"aten::_fused_rms_norm", `[[2,8],[],[8]]`, `["float","ScalarList","float"]`, `["","[8]","","1e-6"]`, 2*(2*8+2) + 2*16, 4 * (2*16 + 8)},
 		{"triton_poi_fused_add_silu_3", `[[4,8],[32],[]]`, `["c10::BFloat16","c10::BFloat16","Scalar"]`, `["","","32"]`, 5 * 32, 2 * 96},
 		{"triton_red_fused_mean_var_mean_gelu_backward_0", `[[4,8],[4],[],[]]`, `["c10::BFloat16","c10::BFloat16","Scalar","Scalar"]`, `["","","4","8"]`, 32, 2 * 36},
+		{"aten::_scaled_dot_product_flash_attention_backward", `[[1,2,4,8],[1,2,4,8],[1,2,4,8],[1,2,4,8],[],[],[],[],[],[],[],[]]`,
+			`["float","float","float","float"]`, `["","","","","","","","","","","0.","False"]`, 2 * 16 * 2 * 5 * 8, 4 * 7 * 64},
 		{"aten::add", `[[2,3],[3]]`, `["float","float"]`, "", 6, 4 * (6 + 3 + 6)},
 	} {
 		w, ok := Model(c.op, ParseShape(c.dims, c.types, c.concrete))
