@@ -77,17 +77,28 @@ type follower struct {
 	yield func(event.Event, error) bool
 	quiet bool // still reading what was there at the start
 
-	t       *tail
-	rotated []string // rotated files to read before the one at path
-	lines   int64    // delivered from this file before it was cut
-	text    int64    // their bytes of text
+	t     *tail
+	last  *os.File // the file before; held open, so that no other gets its identity
+	lines int64    // delivered from this file before it was cut
+	text  int64    // their bytes of text
 }
 
 func (f *follower) close() {
-	if f.t != nil {
-		f.t.f.Close()
-		f.t = nil
+	f.leave()
+	if f.last != nil {
+		f.last.Close()
 	}
+}
+
+// leave makes the open file the last one.
+func (f *follower) leave() {
+	if f.t == nil {
+		return
+	}
+	if f.last != nil {
+		f.last.Close()
+	}
+	f.last, f.t = f.t.f, nil
 }
 
 // open opens the next file, waiting for it if need be, unless the last one is to be read on. It reports false when ctx
@@ -98,25 +109,18 @@ func (f *follower) open() bool {
 	}
 	told := false
 	for {
-		names := []string{f.path + naming.PartialSuffix, f.path}
-		old := len(f.rotated) > 0
-		if old {
-			names, f.rotated = f.rotated[:1], f.rotated[1:]
+		file, err := f.next()
+		if err != nil {
+			f.yield(event.Event{}, fmt.Errorf("reader: %w", err))
+			return false
 		}
-		for _, name := range names {
-			file, err := os.Open(name)
-			if errors.Is(err, fs.ErrNotExist) {
-				continue
-			}
-			if err != nil {
-				f.yield(event.Event{}, fmt.Errorf("reader: %w", err))
-				return false
-			}
+		if file != nil {
 			if info, err := file.Stat(); err == nil && info.IsDir() {
 				file.Close()
-				f.yield(event.Event{}, fmt.Errorf("reader: %s: is a directory", name))
+				f.yield(event.Event{}, fmt.Errorf("reader: %s: is a directory", file.Name()))
 				return false
 			}
+			old := file.Name() != f.path && file.Name() != f.path+naming.PartialSuffix
 			f.t = &tail{ctx: f.ctx, f: file, path: f.path, o: &f.o, done: old}
 			f.lines, f.text = 0, 0
 			return true
@@ -130,6 +134,46 @@ func (f *follower) open() bool {
 			return false
 		}
 	}
+}
+
+// next opens the file that comes after the last one, nil if there is none yet. It looks for rotated files after it has
+// opened the one at path: whatever was rotated before that is then seen, and comes first.
+func (f *follower) next() (*os.File, error) {
+	live, err := openFirst(f.path+naming.PartialSuffix, f.path)
+	if f.last == nil || err != nil {
+		return live, err
+	}
+	rotated := rotatedSince(f.path, f.last)
+	if len(rotated) == 0 {
+		if live != nil && sameFile(live, f.last) { // it is still there, and was read
+			live.Close()
+			return nil, nil
+		}
+		return live, nil
+	}
+	if live != nil {
+		live.Close()
+	}
+	return openFirst(rotated...)
+}
+
+// openFirst opens the first of the files that exists, nil if there is none.
+func openFirst(names ...string) (*os.File, error) {
+	for _, name := range names {
+		if file, err := os.Open(name); !errors.Is(err, fs.ErrNotExist) {
+			return file, err
+		}
+	}
+	return nil, nil
+}
+
+func sameFile(a, b *os.File) bool {
+	ai, err := a.Stat()
+	if err != nil {
+		return false
+	}
+	bi, err := b.Stat()
+	return err == nil && os.SameFile(ai, bi)
 }
 
 // file delivers the open file up to where it was rotated or became shorter. It reports false when all is over.
@@ -187,10 +231,7 @@ func (f *follower) over(r *Reader, s *lineSource, err error) bool {
 		t.off = at
 		return true
 	case why == errRotated || err == io.EOF:
-		if !t.done {
-			f.rotated = rotatedSince(f.path, t.f)
-		}
-		f.close()
+		f.leave()
 		return true
 	}
 	f.yield(event.Event{}, err)
@@ -317,10 +358,13 @@ func (t *tail) changed() error {
 		return errRotated
 	}
 	live, err := os.Stat(t.path)
-	if err == nil && !os.SameFile(info, live) {
+	switch {
+	case err == nil && os.SameFile(info, live):
+		return nil
+	case err == nil || len(rotatedSince(t.path, t.f)) > 0:
 		return errRotated
 	}
-	return nil // still there, or gone with nothing in its place yet
+	return nil // rotated, with nothing in its place yet
 }
 
 // pause waits for d. It reports false if ctx ends before.
