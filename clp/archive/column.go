@@ -51,6 +51,7 @@ type tableReader struct {
 	t      *table
 	data   *blob
 	layout *layout
+	auto   *layout // nil if the archive has no such keys
 	cols   []column
 	order  int // column of the record's number, or -1
 	taken  int64
@@ -121,17 +122,26 @@ func (r *Reader) openTable(t *table) (*tableReader, error) {
 	return tr, nil
 }
 
-// compose makes the layout of the rows, and closes the table if that fails.
+// compose makes the layouts of the rows, and closes the table if that fails.
 func (t *tableReader) compose() error {
-	l, taken, err := compose(t.r, &t.r.schemas.list[t.t.schema])
-	t.taken += taken
-	if err != nil {
-		t.close()
-		return err
-	}
-	t.layout = l
-	for _, cut := range l.cuts {
-		t.cols[cut.column].used = true
+	s := &t.r.schemas.list[t.t.schema]
+	for _, l := range []struct {
+		to   **layout
+		root int32
+	}{{&t.layout, t.r.tree.object}, {&t.auto, t.r.tree.auto}} {
+		if l.to == &t.auto && l.root < 0 {
+			continue
+		}
+		made, taken, err := compose(t.r, s, l.root)
+		t.taken += taken
+		if err != nil {
+			t.close()
+			return err
+		}
+		for _, cut := range made.cuts {
+			t.cols[cut.column].used = true
+		}
+		*l.to = made
 	}
 	return nil
 }
@@ -226,10 +236,9 @@ func (t *tableReader) decode() error {
 	return nil
 }
 
-// appendRow appends the JSON of a row of the batch.
-func (t *tableReader) appendRow(dst []byte, row int64) ([]byte, error) {
+// appendRow appends the JSON of a row of the batch, as l lays it out.
+func (t *tableReader) appendRow(dst []byte, row int64, l *layout) ([]byte, error) {
 	i := int(row - t.from)
-	l := t.layout
 	at := int32(0)
 	var err error
 	for _, cut := range l.cuts {

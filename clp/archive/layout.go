@@ -40,16 +40,17 @@ type span struct {
 	column   int32 // of the first value in it
 }
 
-func compose(r *Reader, s *schema) (*layout, int64, error) {
+// compose builds the layout of the object root in the records of s, and says what memory was taken.
+func compose(r *Reader, s *schema, root int32) (*layout, int64, error) {
 	c := &composer{
 		tree: &r.tree, pool: r.pool, l: &layout{}, columns: map[int32]int32{}, members: map[int32][]int32{}, inserted: map[int32]bool{}, arrays: map[int32]span{},
 		entries: r.schemas.unordered(s), steps: 1<<24 + 64*int(s.n),
 	}
-	err := c.compose(r.schemas.ordered(s))
+	err := c.compose(r.schemas.ordered(s), root)
 	return c.l, c.taken, err
 }
 
-func (c *composer) compose(ordered []int32) error {
+func (c *composer) compose(ordered []int32, root int32) error {
 	for _, id := range ordered {
 		if c.tree.nodes[id].Type.hasColumn() {
 			c.columns[id] = c.next
@@ -71,10 +72,10 @@ func (c *composer) compose(ordered []int32) error {
 			return err
 		}
 	}
-	if c.tree.object < 0 {
+	if root < 0 {
 		return c.literal("{}")
 	}
-	return c.object(c.tree.object)
+	return c.object(root)
 }
 
 // insert hooks a node into the object around it, and that where it is not yet known.

@@ -357,6 +357,30 @@ func TestClosed(t *testing.T) {
 	}
 }
 
+func TestAuto(t *testing.T) {
+	r := openVector(t, "29-kvir-pairs-four.clp", nil)
+	defer r.Close()
+	levels := 0
+	for record, err := range r.All() {
+		check(t, err)
+		auto, err := record.AppendAuto(nil)
+		check(t, err)
+		if level, ok := event.Lazy(auto).Get("level", "name"); ok && level.String() == "WARN" {
+			levels++
+		}
+	}
+	if levels != 11 {
+		t.Errorf("%d warnings", levels)
+	}
+	r = openVector(t, "24-single.clp", nil)
+	defer r.Close()
+	record, err := r.Next()
+	check(t, err)
+	if auto, err := record.AppendAuto(nil); err != nil || string(auto) != "{}" {
+		t.Errorf("%s, %v", auto, err)
+	}
+}
+
 // TestReadError passes on what the source says.
 func TestReadError(t *testing.T) {
 	data := readVector(t, "01-scalars.clp")

@@ -29,7 +29,20 @@ func (r *Record) Schema() int32 { return r.table.r.schemas.list[r.table.t.schema
 //
 // A value that cannot be shown is a *CorruptError; other records are not affected. dst then has the text before it.
 func (r *Record) AppendJSON(dst []byte) ([]byte, error) {
-	dst, err := r.table.appendRow(dst, r.row)
+	return r.append(dst, r.table.layout)
+}
+
+// AppendAuto appends the keys that the logging library made, as opposed to those of the user: archives of key-value
+// streams have them. They are an object of their own, {} if the archive has none.
+func (r *Record) AppendAuto(dst []byte) ([]byte, error) {
+	if r.table.auto == nil {
+		return append(dst, "{}"...), nil
+	}
+	return r.append(dst, r.table.auto)
+}
+
+func (r *Record) append(dst []byte, l *layout) ([]byte, error) {
+	dst, err := r.table.appendRow(dst, r.row, l)
 	if err != nil {
 		var limit *LimitError
 		if errors.As(err, &limit) {

@@ -68,11 +68,12 @@ type tree struct {
 	depth []uint16
 
 	object int32 // root of the records, or -1
+	auto   int32 // root of the keys that the logging library made, or -1
 	order  int32 // node of the number of a record, or -1
 }
 
 func (t *tree) load(p *pool, in *input, s section) error {
-	t.object, t.order = -1, -1
+	t.object, t.auto, t.order = -1, -1, -1
 	in.open(s, -1)
 	count := in.u64()
 	if in.err == nil && count > maxNodes {
@@ -122,6 +123,8 @@ func (t *tree) load(p *pool, in *input, s section) error {
 		switch {
 		case parent == -1 && n.Key == "" && typ == Object:
 			t.object = id
+		case parent == -1 && n.Key == "@" && typ == Object:
+			t.auto = id
 		case parent == -1 && n.Key == "" && typ == Metadata:
 			metadata = id
 		case parent == metadata && parent >= 0 && n.Key == "log_event_idx" && (typ == DeltaInteger || typ == Integer):
