@@ -61,9 +61,9 @@ func firstText(r io.ReaderAt, size int64) []byte {
 		return nil
 	}
 	defer z.Close()
-	head := make([]byte, 4)
-	n, _ := io.ReadFull(z, head) // a torn or damaged frame is the scan's business
-	return head[:n]
+	var head bytes.Buffer
+	_, _ = z.WriteTo(&limited{&head, 4}) // that it ends in an error, now or later, is the scan's business
+	return head.Bytes()
 }
 
 // streamState is what reading a stream tells.
@@ -74,8 +74,9 @@ type streamState struct {
 	damage   error // nil if only its end is missing
 }
 
-// readStream reads the stream in text to its end.
-func readStream(text io.Reader) (st streamState, err error) {
+// readStream reads the stream in text to its end. What is wrong is damage, of the stream or of the frames that it is in,
+// unless the file could not be read: callers look at that first.
+func readStream(text io.Reader) (st streamState) {
 	r, err := ir.NewReader(text, nil)
 	if err == nil {
 		defer r.Close()
@@ -84,18 +85,14 @@ func readStream(text io.Reader) (st streamState, err error) {
 		}
 		st.events, st.boundary = r.Number(), r.Offset()
 	}
-	var corrupt *ir.CorruptError
 	switch {
 	case err == io.EOF:
 		st.ended = true
 		st.boundary-- // the mark
-	case errors.Is(err, io.ErrUnexpectedEOF):
-	case errors.As(err, &corrupt):
+	case !errors.Is(err, io.ErrUnexpectedEOF):
 		st.damage = err
-	default:
-		return st, err
 	}
-	return st, nil
+	return st
 }
 
 // countStream fills in what a scan of frames cannot know of a stream: its events, whether its frames hold whole ones, and
@@ -107,17 +104,16 @@ func (s *scan) countStream() error {
 	}
 	defer z.Close()
 	text := &counting{r: z}
-	st, err := readStream(text)
+	st := readStream(text)
 	if s.r.err != nil {
 		return s.r.err
 	}
-	if err != nil {
-		return fmt.Errorf("finalize: %w", err)
-	}
 	s.rep.Events = st.events
-	if st.damage != nil {
+	if st.damage != nil && len(s.rep.Damage) == 0 { // else the frames have said where it is
 		s.rep.damaged(s.end, 0, st.damage)
-		s.odd = true
+	}
+	if len(s.rep.Damage) > 0 {
+		s.broken = true
 		return nil
 	}
 	if st.ended && s.last.ContentSize == 1 && s.last.End() == s.end {
@@ -130,8 +126,15 @@ func (s *scan) countStream() error {
 	return nil
 }
 
-// continuable returns an error if events cannot be appended: the frames were cut by somebody else.
+// errBroken says that a stream cannot be continued because of damage in it: what its keys mean may depend on that.
+var errBroken = errors.New("finalize: damaged stream")
+
+// continuable returns an error if events cannot be appended: errBroken, or another if the frames were cut by somebody
+// else.
 func (s *scan) continuable(name string) error {
+	if s.broken {
+		return errBroken
+	}
 	if s.odd {
 		return fmt.Errorf("finalize: %s: its frames do not end with whole events: convert it to continue it", name)
 	}
@@ -197,12 +200,9 @@ func (s *scan) wholeEvents() (text []byte, events int64, err error) {
 	}
 	defer z.Close()
 	before := &counting{r: z}
-	st, err := readStream(io.MultiReader(before, bytes.NewReader(torn.Bytes())))
+	st := readStream(io.MultiReader(before, bytes.NewReader(torn.Bytes())))
 	if s.r.err != nil {
 		return nil, 0, s.r.err
-	}
-	if err != nil {
-		return nil, 0, fmt.Errorf("finalize: %w", err)
 	}
 	if st.damage != nil || st.boundary <= before.n {
 		return nil, 0, nil
@@ -243,8 +243,26 @@ type limited struct {
 
 func (l *limited) Write(p []byte) (int, error) {
 	if len(p) > l.n {
-		return 0, io.ErrShortBuffer
+		n, _ := l.w.Write(p[:l.n])
+		l.n -= n
+		return n, io.ErrShortBuffer
 	}
 	l.n -= len(p)
 	return l.w.Write(p)
+}
+
+// setAside publishes a stream that cannot be continued under a rotated name, and opens a new partial in its place: events
+// that are there stay, and events that come find room.
+func (p *Partial) setAside(o OpenOptions) (*Partial, error) {
+	info, err := p.f.Stat()
+	if err == nil {
+		_, err = p.Complete(CompleteOptions{Rotated: info.ModTime()})
+	}
+	if err != nil {
+		if p.f != nil {
+			err = errors.Join(err, p.release())
+		}
+		return nil, fmt.Errorf("finalize: set %s aside: %w", p.Name(), err)
+	}
+	return OpenPartial(p.path, o)
 }

@@ -74,6 +74,9 @@ func OpenPartial(path string, o OpenOptions) (*Partial, error) {
 	} else {
 		err = p.resume()
 	}
+	if errors.Is(err, errBroken) {
+		return p.setAside(o)
+	}
 	if err != nil {
 		return nil, errors.Join(err, c.back(), p.release())
 	}

@@ -24,10 +24,11 @@ type scan struct {
 	lines lineCounter // of the whole frames
 	table *table      // of the whole frames, nil if not wanted
 
-	end  int64      // the file may be cut here: what follows is torn, or the seek table
-	torn error      // why, nil if nothing torn follows
-	odd  bool       // of a stream: its frames do not end with whole events
-	last frame.Info // the last whole frame with text
+	end    int64      // the file may be cut here: what follows is torn, or the seek table
+	torn   error      // why, nil if nothing torn follows
+	odd    bool       // of a stream: its frames do not end with whole events
+	broken bool       // of a stream: there is damage in it
+	last   frame.Info // the last whole frame with text
 
 	zr  *zstd.Decoder
 	gz  gunzip

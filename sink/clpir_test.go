@@ -434,3 +434,59 @@ func TestStreamFollowed(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestStreamDamaged continues and recovers a partial with a hole in it: what is before the hole is read, and what comes
+// after is written to a new file.
+func TestStreamDamaged(t *testing.T) {
+	for _, how := range []string{"recover", "continue"} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "trace.clp.zst")
+		partial := path + naming.PartialSuffix
+		s := File(path, Options{Format: format.CLPIR})
+		var ends []int64
+		for n := 0; n < 60; n += 20 {
+			kvAppend(t, s, n, n+20)
+			if err := s.Flush(); err != nil {
+				t.Fatal(err)
+			}
+			info, err := os.Stat(partial)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ends = append(ends, info.Size())
+		}
+		data, err := os.ReadFile(partial)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		clear(data[ends[0]+4 : ends[1]-4])
+		if err := os.WriteFile(partial, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if how == "recover" {
+			reps, err := finalize.Recover(path, nil)
+			if err != nil || len(reps) != 1 || reps[0].OK() || !reps[0].Published {
+				t.Fatalf("%+v, %v", reps, err)
+			}
+			kvWant(t, kvLines(t, path, false), 0, 20)
+			continue
+		}
+		s = File(path, Options{Format: format.CLPIR})
+		kvAppend(t, s, 100, 110)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		kvWant(t, kvLines(t, path, true), 100, 110)
+		aside, err := filepath.Glob(filepath.Join(dir, "trace-*.clp.zst"))
+		if err != nil || len(aside) != 1 {
+			t.Fatalf("%q, %v", aside, err)
+		}
+		kvWant(t, kvLines(t, aside[0], false), 0, 20)
+	}
+}
