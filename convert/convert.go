@@ -58,10 +58,11 @@ var ErrVerify = errors.New("convert: the copy differs from the source")
 // File writes the lines of the trace at src to dst, in format f, which must be plain, gzip, zstd or clp-ir. A line ends at
 // "\n"; everything else, "\r" and invalid bytes included, is copied as it is. If the last line has no line end, it gets one.
 //
-// A clp-ir trace holds events, not lines: an event that is read from it says the same as its line, but may be spelled
-// differently, and blank lines and prefixes are gone. A line that is no JSON object is damage. If the first line is none and
-// begins with a time, src is a text log, and dst becomes a CLP text stream: a line that begins with a time is an event, kept
-// to the millisecond, and other lines belong to the event before them. Report.Lines are events then.
+// A clp-ir trace holds events, not lines: an event that is read from it is equal (event.Equal) to the one in the line. How
+// that was spelled, blank lines and prefixes are gone, and what decodes as U+FFFD (bytes that are not UTF-8, halves of
+// surrogate pairs) is U+FFFD from then on. A line that is no JSON object is damage. If the first line is none and begins
+// with a time, src is a text log, and dst becomes a CLP text stream: a line that begins with a time is an event, kept to the
+// millisecond, and other lines belong to the event before them. Report.Lines are events then.
 //
 // dst appears whole or not at all: the copy is a partial (dst + naming.PartialSuffix) until it was read back and found to
 // have the same lines, and is removed on any error, also when ctx ends. If there is such a partial already, whoever's it
