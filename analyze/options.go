@@ -60,6 +60,7 @@ type Options struct {
 	Window    Window        // the part of the trace to look at
 	Steps     int           // iterations in a window at most; 0 is steps.DefaultSteps
 	Sources   []source.Root // trees to look for definitions in
+	Cache     string        // directory to keep indexes of the trees in; "" keeps none
 	Arch      string        // prefers definitions with this in their path
 	MicroGap  int64         // ns; idle gaps below it are the launch overhead's. 0 is timeline.DefaultMicroGap
 	Progress  func(path string, bytes int64)

@@ -173,7 +173,13 @@ func (r *Result) analyze(ctx context.Context) error {
 	r.device()
 	var finder candidate.SourceFinder
 	if len(r.Options.Sources) > 0 {
-		index, err := source.BuildIndex(ctx, r.Options.Sources)
+		var index *source.Index
+		var err error
+		if r.Options.Cache == "" {
+			index, err = source.BuildIndex(ctx, r.Options.Sources)
+		} else {
+			index, err = source.CachedIndex(ctx, r.Options.Sources, r.Options.Cache)
+		}
 		if err != nil {
 			return fmt.Errorf("analyze: %w", err)
 		}

@@ -13,6 +13,9 @@ func headsOf(q, k, v Operand, causal bool) (heads, bool) {
 		return heads{}, false
 	}
 	a := heads{q: q, k: k, v: v, b: float64(q.Dims[0]), h: float64(q.Dims[1]), hkv: float64(k.Dims[1]), d: float64(q.Dims[3]), dv: float64(v.Dims[3]), nkv: float64(k.Dims[2])}
+	if a.d == 0 {
+		return heads{}, false
+	}
 	nq := float64(q.Dims[2])
 	a.pairs = nq * a.nkv
 	if causal {

@@ -41,6 +41,15 @@ var skippedDirs = map[string]bool{"__pycache__": true, "3rdparty": true, "third_
 // that cannot is an error.
 func BuildIndex(ctx context.Context, roots []Root) (*Index, error) {
 	x := &Index{defs: map[string][]Definition{}}
+	err := walk(ctx, roots, func(path string, d fs.DirEntry, framework string) { x.file(path, framework) })
+	if err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// walk calls visit for the source files below the roots, in lexical order.
+func walk(ctx context.Context, roots []Root, visit func(path string, d fs.DirEntry, framework string)) error {
 	for _, r := range roots {
 		err := filepath.WalkDir(r.Dir, func(path string, d fs.DirEntry, err error) error {
 			if err != nil {
@@ -58,25 +67,27 @@ func BuildIndex(ctx context.Context, roots []Root) (*Index, error) {
 				}
 				return nil
 			}
-			x.file(path, d, r.Framework)
+			if d.Type().IsRegular() && (isNative(path) || isPython(path)) {
+				if fi, err := d.Info(); err == nil && fi.Size() <= maxFile {
+					visit(path, d, r.Framework)
+				}
+			}
 			return nil
 		})
 		if err != nil {
-			return nil, fmt.Errorf("source: %w", err)
+			return fmt.Errorf("source: %w", err)
 		}
 	}
-	return x, nil
+	return nil
 }
 
-func (x *Index) file(path string, d fs.DirEntry, framework string) {
-	ext := strings.ToLower(filepath.Ext(path))
-	native := slices.Contains([]string{".cu", ".cuh", ".hip", ".h", ".hpp"}, ext)
-	if !native && ext != ".py" || !d.Type().IsRegular() {
-		return
-	}
-	if fi, err := d.Info(); err != nil || fi.Size() > maxFile {
-		return
-	}
+func isNative(path string) bool {
+	return slices.Contains([]string{".cu", ".cuh", ".hip", ".h", ".hpp"}, strings.ToLower(filepath.Ext(path)))
+}
+
+func isPython(path string) bool { return strings.EqualFold(filepath.Ext(path), ".py") }
+
+func (x *Index) file(path, framework string) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return
@@ -85,7 +96,7 @@ func (x *Index) file(path string, d fs.DirEntry, framework string) {
 	add := func(symbol string, line int, triton bool) {
 		x.defs[symbol] = append(x.defs[symbol], Definition{symbol, path, line, framework, triton})
 	}
-	if native {
+	if isNative(path) {
 		if bytes.Contains(text, []byte("__global__")) {
 			for _, g := range GlobalDefs(string(text)) {
 				add(g.Symbol, g.Line, false)

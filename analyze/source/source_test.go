@@ -188,3 +188,49 @@ func TestIndex(t *testing.T) {
 		t.Error("a missing root is no error")
 	}
 }
+
+func TestCachedIndex(t *testing.T) {
+	dir, cache := t.TempDir(), filepath.Join(t.TempDir(), "symbols")
+	file := filepath.Join(dir, "a.cu")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open := func(dir string) *Index {
+		t.Helper()
+		x, err := CachedIndex(context.Background(), []Root{{Dir: dir}}, cache)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	stored := func() int {
+		entries, err := os.ReadDir(cache)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(entries)
+	}
+	write("__global__ void one() {}\n")
+	for range 2 {
+		if x := open(dir); len(x.Lookup("one", "", "")) != 1 || x.Files != 1 || stored() != 1 {
+			t.Errorf("%+v, %d stored", x, stored())
+		}
+	}
+	write("__global__ void another() {}\n")
+	if x := open(dir); len(x.Lookup("another", "", "")) != 1 || len(x.Lookup("one", "", "")) != 0 || stored() != 2 {
+		t.Errorf("after a change: %+v, %d stored", x, stored())
+	}
+	// A damaged cache is built anew.
+	entries, _ := os.ReadDir(cache)
+	for _, e := range entries {
+		if err := os.WriteFile(filepath.Join(cache, e.Name()), []byte("{"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if x := open(dir); len(x.Lookup("another", "", "")) != 1 {
+		t.Errorf("%+v", x)
+	}
+}

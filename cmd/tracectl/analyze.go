@@ -188,6 +188,9 @@ func (o *analyzeOptions) options(cmd *cobra.Command) (analyze.Options, error) {
 			return opts, fmt.Errorf("%s: %w", o.specs, err)
 		}
 	}
+	if dir, err := os.UserCacheDir(); err == nil {
+		opts.Cache = filepath.Join(dir, "tracectl", "symbols")
+	}
 	for _, s := range o.sources {
 		name, dir, named := strings.Cut(s, "=")
 		if !named {
@@ -240,6 +243,12 @@ func printAnalysis(cmd *cobra.Command, r *analyze.Result, o *analyzeOptions) err
 				name = append(name[:57], []rune("...")...)
 			}
 			fmt.Fprintf(w, "%.2f\t%.3f\t%d\t%s\t%s\t%s\n", c.GPUPct, c.DurationUS/1e3, c.CallCount, eff, category.Canonical(c.Category), string(name))
+		}
+	}
+	if c := r.Collective; c != nil && len(c.Stragglers) > 0 {
+		fmt.Fprintf(w, "\n%d collectives across %d ranks\nrank\twaited ms\tcame last\tcame first\n", len(c.Ops), len(r.Ranks))
+		for _, s := range c.Stragglers[:min(8, len(c.Stragglers))] {
+			fmt.Fprintf(w, "%d\t%.3f\t%d\t%d\n", s.Rank, float64(s.TotalWait)/1e6, s.Last, s.First)
 		}
 	}
 	if err := w.Flush(); err != nil {
