@@ -41,8 +41,8 @@ func Run(ctx context.Context, path string, o Options) (*Result, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := r.load(f, i); err != nil {
-			if len(sel.Traces) == 1 {
+		if err := r.load(ctx, f, i); err != nil {
+			if len(sel.Traces) == 1 || ctx.Err() != nil {
 				return nil, err
 			}
 			r.warn("trace_unreadable", "warning", "%v", err)
@@ -63,14 +63,17 @@ func (r *Result) warn(code, severity, format string, args ...any) {
 	r.Warnings = append(r.Warnings, Warning{Code: code, Severity: severity, Message: fmt.Sprintf(format, args...)})
 }
 
-func (r *Result) load(f input.File, position int) error {
-	ko := &kineto.Options{}
+func (r *Result) load(ctx context.Context, f input.File, position int) error {
+	ko := &kineto.Options{Stop: func() bool { return ctx.Err() != nil }}
 	if r.Options.Progress != nil {
 		ko.Progress = func(n int64) { r.Options.Progress(f.Path, n) }
 	}
 	t, err := kineto.Open(f.Path, ko)
 	if err != nil {
 		return fmt.Errorf("analyze: %w", err)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	rank := Rank{File: f, Rank: position, RankFrom: "order", Trace: t, Links: link.New(t), Bad: timeline.FindImpossible(t)}
 	if n, ok := t.Meta.Rank(); ok {

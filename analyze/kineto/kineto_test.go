@@ -88,6 +88,9 @@ func TestProgress(t *testing.T) {
 	if calls == 0 {
 		t.Error("no progress")
 	}
+	if tr := Load(chrometrace.NewScanner(strings.NewReader(`[{"ph":"X"},{"ph":"X"}]`)), &Options{Stop: func() bool { return true }}); tr.Events != 1 {
+		t.Errorf("%d events after a stop", tr.Events)
+	}
 }
 
 func FuzzLoad(f *testing.F) {

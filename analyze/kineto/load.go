@@ -11,6 +11,8 @@ import (
 type Options struct {
 	// Progress, if not nil, is called now and then with the number of uncompressed bytes read.
 	Progress func(bytes int64)
+	// Stop, if not nil, is asked as often; if it returns true loading ends there, and what was read is a trace of its own.
+	Stop func() bool
 }
 
 // Open loads a trace file, compressed or not. Damage is no error: see Trace.Degraded and Trace.Errors.
@@ -80,9 +82,15 @@ func Load(s *chrometrace.Scanner, o *Options) *Trace {
 		c.n++
 		ev.TS = min(max(ev.TS, -maxTime), maxTime)
 		l.event(c.class, ev)
-		if o != nil && o.Progress != nil && s.Offset() >= next {
+		if o == nil || s.Offset() < next {
+			continue
+		}
+		next = s.Offset() + 1<<20
+		if o.Progress != nil {
 			o.Progress(s.Offset())
-			next = s.Offset() + 1<<20
+		}
+		if o.Stop != nil && o.Stop() {
+			break
 		}
 	}
 	t := l.t
