@@ -105,7 +105,7 @@ func (a *account) settle(fsys vfs.FS, dir string, k kind) error {
 func TestFullDisk(t *testing.T) {
 	eachKind(t, func(t *testing.T, k kind) {
 		t.Run("budget", func(t *testing.T) {
-			for trial := range 4 {
+			for trial := range trials(4) {
 				rng := newRand(t, trial)
 				fsys := errorfs.Wrap(vfs.OS)
 				fullDisk(t, k, fsys, t.TempDir(), func() { fsys.SetSpace(rng.Int64N(20 << 10)) }, func() { fsys.SetSpace(-1) })
@@ -181,7 +181,7 @@ func (a *account) everybody(t *testing.T, n int) {
 // and rotate. When the disk works again, so does the handler, and what was accepted is there.
 func TestBadDisk(t *testing.T) {
 	eachKind(t, func(t *testing.T, k kind) {
-		for trial := range 25 {
+		for trial := range trials(25) {
 			rng := newRand(t, trial)
 			mem := crashfs.New()
 			must(t, mem.MkdirAll("dir", 0o700))
@@ -253,7 +253,7 @@ func spoil(fsys *errorfs.FS, rng *rand.Rand) (lift func()) {
 // is a trace after recovery. Nothing stops meanwhile.
 func TestDeadDisk(t *testing.T) {
 	eachKind(t, func(t *testing.T, k kind) {
-		for trial := range 10 {
+		for trial := range trials(10) {
 			rng := newRand(t, trial)
 			mem := crashfs.New()
 			must(t, mem.MkdirAll("dir", 0o700))
@@ -294,7 +294,7 @@ func TestDeadDisk(t *testing.T) {
 // TestHangingDisk: a disk that hangs in the middle of a call holds up nobody for longer than the sink's patience.
 func TestHangingDisk(t *testing.T) {
 	eachKind(t, func(t *testing.T, k kind) {
-		for _, op := range []errorfs.Op{errorfs.Write, errorfs.Sync} {
+		for _, op := range []errorfs.Op{errorfs.Open, errorfs.Write, errorfs.Sync} {
 			t.Run(op.String(), func(t *testing.T) {
 				mem := crashfs.New()
 				must(t, mem.MkdirAll("dir", 0o700))
@@ -327,7 +327,7 @@ func TestHangingDisk(t *testing.T) {
 // TestDiskGoesAndComes: with SyncLevel, a record is on the disk when Handle returns nil, whatever the disk did before.
 func TestDiskGoesAndComes(t *testing.T) {
 	eachKind(t, func(t *testing.T, k kind) {
-		for trial := range 10 {
+		for trial := range trials(10) {
 			rng := newRand(t, trial)
 			mem := crashfs.New()
 			must(t, mem.MkdirAll(powerDir, 0o700))

@@ -27,14 +27,16 @@ func TestFollowers(t *testing.T) {
 		for w := range workers {
 			want[w] = events
 		}
-		var following, logging sync.WaitGroup
+		var begun, following, logging sync.WaitGroup
 		for f := range 2 {
+			begun.Add(1)
 			following.Go(func() {
-				if err := follow(path, want); err != nil {
+				if err := follow(path, want, sync.OnceFunc(begun.Done)); err != nil {
 					t.Errorf("follower %d: %v", f, err)
 				}
 			})
 		}
+		within(t, patient, "the first event", begun.Wait) // from here on, nothing may escape them
 		for w := range workers {
 			logging.Go(func() {
 				own := forWorker(h, w)
@@ -52,13 +54,14 @@ func TestFollowers(t *testing.T) {
 		}
 		within(t, patient, "workers", logging.Wait)
 		must(t, h.Close())
-		within(t, patient, "followers", following.Wait)
+		within(t, 2*patient, "followers", following.Wait)
 	})
 }
 
-// follow reads until it has seen all that is wanted.
-func follow(path string, want map[int]int) error {
-	ctx, cancel := context.WithTimeout(background, time.Minute)
+// follow reads until it has seen all that is wanted. It calls begun at the first event.
+func follow(path string, want map[int]int, begun func()) error {
+	defer begun()
+	ctx, cancel := context.WithTimeout(background, patient)
 	defer cancel()
 	left := maps.Clone(want)
 	next := map[int]int{}
@@ -73,6 +76,7 @@ func follow(path string, want map[int]int) error {
 		if i.n != next[i.worker] {
 			return fmt.Errorf("event %d of worker %d comes where %d should", i.n, i.worker, next[i.worker])
 		}
+		begun()
 		next[i.worker]++
 		if left[i.worker]--; left[i.worker] == 0 {
 			if delete(left, i.worker); len(left) == 0 {

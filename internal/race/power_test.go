@@ -33,7 +33,7 @@ type crash struct {
 // whatever Sync, Rotate or Close returned for is there.
 func TestPowerCut(t *testing.T) {
 	eachKind(t, func(t *testing.T, k kind) {
-		for trial := range 4 {
+		for trial := range trials(4) {
 			rng := newRand(t, trial)
 			for i, c := range program(t, k, rng) {
 				if err := c.check(k); err != nil {
@@ -154,7 +154,7 @@ func TestPowerCutInRecovery(t *testing.T) {
 	eachKind(t, func(t *testing.T, k kind) {
 		rng := newRand(t, 0)
 		all := program(t, k, rng)
-		for range 40 {
+		for range trials(40) {
 			c := all[rng.IntN(len(all))]
 			if c.loss == crashfs.LosePages || !exists(c.fsys, powerDir) {
 				continue
@@ -184,7 +184,7 @@ func TestPowerCutInRecovery(t *testing.T) {
 // TestFailedSync: data that a failed fsync gave up never counts as safe, though later calls of fsync succeed.
 func TestFailedSync(t *testing.T) {
 	eachKind(t, func(t *testing.T, k kind) {
-		for trial := range 10 {
+		for trial := range trials(10) {
 			rng := newRand(t, trial)
 			mem := crashfs.New()
 			must(t, mem.MkdirAll(powerDir, 0o700))

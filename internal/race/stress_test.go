@@ -38,9 +38,9 @@ func logUntilClosed(h slog.Handler, worker, n int) (accepted []int, err error) {
 // TestEverybody: workers log, through derived handlers, while others flush, sync, rotate and look at the figures; then
 // several close at once, in the middle of it. What was accepted is in the files, once, in order; nothing else is.
 func TestEverybody(t *testing.T) {
-	const workers, events, trials = 6, 1000, 3
+	const workers, events = 6, 1000
 	eachKind(t, func(t *testing.T, k kind) {
-		for trial := range trials {
+		for trial := range trials(4) {
 			rng := newRand(t, trial)
 			dir := t.TempDir()
 			h := handler.New(sink.File(filepath.Join(dir, "trace"+k.suffix()), k.options(nil)), &handler.Options{
@@ -114,7 +114,7 @@ func TestEverybody(t *testing.T) {
 // TestClosedAtOnce: when any Close has begun to return, no event is accepted any more, and the files change no more.
 func TestClosedAtOnce(t *testing.T) {
 	eachKind(t, func(t *testing.T, k kind) {
-		for trial := range 20 {
+		for trial := range trials(20) {
 			dir := t.TempDir()
 			h := handler.New(sink.File(filepath.Join(dir, "trace"+k.suffix()), k.options(nil)), nil)
 			var closed atomic.Bool
