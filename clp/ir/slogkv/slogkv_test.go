@@ -383,21 +383,6 @@ func TestTextStream(t *testing.T) {
 	}
 }
 
-func TestAllocations(t *testing.T) {
-	var enc event.Encoder = NewEncoder(event.Options{AddSource: true})
-	enc = enc.WithAttrs([]slog.Attr{slog.String("service", "api"), slog.Int("pid", 1)}).WithGroup("request")
-	rec := tenAttrs()
-	s := newStream(t)
-	var b event.Buffer
-	if n := testing.AllocsPerRun(1000, func() {
-		b.Reset()
-		enc.AppendRecord(&b, rec, nil)
-		s.out, _ = s.w.Append(s.out[:0], b.B)
-	}); n != 0 {
-		t.Errorf("%v allocations a record", n)
-	}
-}
-
 // tenAttrs is a record with ten attributes of mixed types.
 func tenAttrs() slog.Record {
 	var pc [1]uintptr
