@@ -59,13 +59,12 @@ func runDemo(cmd *cobra.Command, o *demoOptions) error {
 	var failed []error
 	var files []string
 	for _, f := range demo.Formats {
-		if isTerminal(cmd.ErrOrStderr()) {
-			fmt.Fprintf(cmd.ErrOrStderr(), "\r\x1b[K%s …", f)
-		}
-		r, err := demo.Run(ctx, demo.Options{Dir: dir, Format: f, Events: o.events, Workers: o.workers, Seed: o.seed})
-		if isTerminal(cmd.ErrOrStderr()) {
-			fmt.Fprint(cmd.ErrOrStderr(), "\r\x1b[K")
-		}
+		bar, done := newEventProgress(cmd, f.String(), 2*int64(o.events)), int64(0) // logged, and compared
+		r, err := demo.Run(ctx, demo.Options{Dir: dir, Format: f, Events: o.events, Workers: o.workers, Seed: o.seed, Progress: func(events int) {
+			done += int64(events)
+			bar.set(done)
+		}})
+		bar.done()
 		if err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()

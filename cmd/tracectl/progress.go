@@ -19,19 +19,26 @@ type progress struct {
 
 // newProgress returns the progress of work on total bytes, -1 if that is not known.
 func newProgress(cmd *cobra.Command, label string, total int64) *progress {
+	return newProgressOf(cmd, label, total, progressbar.OptionShowBytes(true), progressbar.OptionUseIECUnits(true))
+}
+
+// newEventProgress returns the progress of work on total events.
+func newEventProgress(cmd *cobra.Command, label string, total int64) *progress {
+	return newProgressOf(cmd, label, total, progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString("events"))
+}
+
+func newProgressOf(cmd *cobra.Command, label string, total int64, units ...progressbar.Option) *progress {
 	if !isTerminal(cmd.ErrOrStderr()) {
 		return nil
 	}
-	bar := progressbar.NewOptions64(total,
+	bar := progressbar.NewOptions64(total, append(units,
 		progressbar.OptionSetWriter(cmd.ErrOrStderr()),
 		progressbar.OptionSetDescription(label),
-		progressbar.OptionShowBytes(true),
-		progressbar.OptionUseIECUnits(true),
 		progressbar.OptionSetWidth(30),
 		progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionSetRenderBlankState(false),
 		progressbar.OptionClearOnFinish(),
-	)
+	)...)
 	bar.StartWithoutRender()
 	return &progress{bar: bar, start: time.Now()}
 }

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/fatih/color"
 	"github.com/spf13/cobra"
 
+	"github.com/tracehandler/tracehandler/cmd/tracectl/internal/screen"
 	"github.com/tracehandler/tracehandler/reader"
 )
 
@@ -179,13 +181,10 @@ func cause(err error) string {
 	return ": " + humane(err)
 }
 
-func printVerdict(out io.Writer, v *verdict, color bool) error {
-	word, sgr := "ok     ", "32"
+func printVerdict(out io.Writer, v *verdict, useColor bool) error {
+	word := screen.NewStyle(useColor, color.FgGreen).Paint("ok     ")
 	if !v.OK {
-		word, sgr = "DAMAGED", "1;31"
-	}
-	if color {
-		word = "\x1b[" + sgr + "m" + word + "\x1b[0m"
+		word = screen.NewStyle(useColor, color.Bold, color.FgRed).Paint("DAMAGED")
 	}
 	frames, bad, damage := "", "", ""
 	if v.Frames > 0 {

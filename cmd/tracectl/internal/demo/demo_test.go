@@ -17,12 +17,16 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestRun(t *testing.T) {
 	for _, f := range Formats {
 		t.Run(f.String(), func(t *testing.T) {
-			r, err := Run(t.Context(), Options{Dir: t.TempDir(), Format: f, Events: 3001, Workers: 4, Seed: 7})
+			told := 0
+			r, err := Run(t.Context(), Options{Dir: t.TempDir(), Format: f, Events: 3001, Workers: 4, Seed: 7, Progress: func(n int) { told += n }})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if r.Compared != 3001 || r.Stored == 0 || r.P50 <= 0 || r.P99 < r.P50 || r.Wrote <= 0 || r.Read <= 0 {
 				t.Errorf("%+v", r)
+			}
+			if told <= 2*3001-batchSize || told > 2*3001 {
+				t.Errorf("progress of %d events, want nearly %d", told, 2*3001)
 			}
 		})
 	}
@@ -44,6 +48,7 @@ func TestCompareFindsDifferences(t *testing.T) {
 		"one digit":     strings.Replace(string(whole), `"seq":42,`, `"seq":43,`, 1),
 		"one missing":   strings.Join(lines[1:], ""),
 		"one doubled":   lines[0] + string(whole),
+		"one too many":  string(whole) + lines[len(lines)-2],
 		"exchanged":     strings.Join(append([]string{lines[0]}, reversed(lines[1:len(lines)-1])...), ""),
 		"one foreign":   string(whole) + `{"msg":"who?"}` + "\n",
 		"one key moved": strings.Replace(string(whole), `"worker":0,"seq":0`, `"seq":0,"worker":0`, 1),

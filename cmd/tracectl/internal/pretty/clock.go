@@ -40,24 +40,24 @@ func (p *Printer) clock(t time.Time) {
 	p.space(1)
 	switch p.o.Clock {
 	case DateTime:
-		p.begin(dim)
+		p.begin(p.styles.dim)
 		p.dst = t.AppendFormat(p.dst, "2006-01-02 15:04:05.000000")
-		p.end()
+		p.end(p.styles.dim)
 	case TimeOfDay:
-		p.begin(dim)
+		p.begin(p.styles.dim)
 		p.dst = t.AppendFormat(p.dst, "15:04:05.000000")
-		p.end()
+		p.end(p.styles.dim)
 	case RFC3339:
-		p.begin(dim)
+		p.begin(p.styles.dim)
 		p.dst = t.AppendFormat(p.dst, "2006-01-02T15:04:05.000000000Z07:00")
-		p.end()
+		p.end(p.styles.dim)
 	case Delta:
 		text := "0"
 		if p.begun {
 			text = delta(t.Sub(p.last))
 		}
 		p.last, p.begun = t, true
-		p.style(dim, fmt.Sprintf("%10s", text))
+		p.style(p.styles.dim, fmt.Sprintf("%10s", text))
 	}
 }
 

@@ -43,6 +43,7 @@ const levelWidth = 6
 // Printer sets events. It is not safe for concurrent use.
 type Printer struct {
 	o      Options
+	styles styles
 	last   time.Time // of the event before, for Delta
 	begun  bool
 	before map[string]string // the values of the events before, by key, as far as they were printed in colour
@@ -67,7 +68,7 @@ func New(o Options) *Printer {
 	if o.Zone == nil {
 		o.Zone = time.Local
 	}
-	return &Printer{o: o, before: map[string]string{}}
+	return &Printer{o: o, styles: newStyles(o.Color), before: map[string]string{}}
 }
 
 // parts are the attributes of an event that have a place of their own on the line.
@@ -124,18 +125,18 @@ func (p *Printer) Append(dst []byte, e event.Event) []byte {
 	p.rest = rest
 	if from := len(p.dst); p.cut > 0 {
 		p.space(1)
-		p.style(dim, "…+"+count(p.cut, "key"))
+		p.style(p.styles.dim, "…+"+count(p.cut, "key"))
 		p.wrap(from)
 	}
 	if from := len(p.dst); has.source != "" {
 		p.space(2)
-		p.begin(dim)
+		p.begin(p.styles.dim)
 		p.text(has.source, false)
-		p.end()
+		p.end(p.styles.dim)
 		p.wrap(from)
 	}
 	if len(p.dst) == start {
-		p.style(dim, "{}")
+		p.style(p.styles.dim, "{}")
 	}
 	p.dst = append(trimRight(p.dst, start), '\n')
 	for _, b := range p.blocks {
@@ -168,7 +169,7 @@ func (p *Printer) level(l slog.Level) {
 	if l < slog.LevelDebug {
 		name = offset("TRACE", l-(slog.LevelDebug-4))
 	}
-	p.style(levelColor(l), name)
+	p.style(p.styles.level(l), name)
 	for n := len(name); n < levelWidth; n++ {
 		p.dst = append(p.dst, ' ')
 	}
@@ -186,11 +187,11 @@ func offset(name string, d slog.Level) string {
 
 func (p *Printer) message(text string, bad, more bool) {
 	p.space(1)
+	style := p.styles.bold
 	if bad {
-		p.begin(boldRed)
-	} else {
-		p.begin(bold)
+		style = p.styles.boldRed
 	}
+	p.begin(style)
 	from := len(p.dst)
 	first, lines := firstLine(text)
 	if p.o.Full && lines > 0 {
@@ -202,7 +203,7 @@ func (p *Printer) message(text string, bad, more bool) {
 	}
 	p.text(first, false)
 	width := columns(p.dst[from:])
-	p.end()
+	p.end(style)
 	p.cutMark(over, lines)
 	for n := width; more && n < messageWidth; n++ {
 		p.dst = append(p.dst, ' ')
@@ -232,7 +233,7 @@ func (p *Printer) attr(a slog.Attr) {
 	p.shown++
 	from := len(p.dst)
 	p.space(1)
-	p.begin(dim)
+	p.begin(p.styles.dim)
 	key := string(p.path)
 	if !p.o.Full {
 		if short, over := cut(key, maxKey); over > 0 {
@@ -241,7 +242,7 @@ func (p *Printer) attr(a slog.Attr) {
 	}
 	p.text(key, false)
 	p.dst = append(p.dst, '=')
-	p.end()
+	p.end(p.styles.dim)
 	p.value(p.path, v)
 	p.wrap(from)
 }

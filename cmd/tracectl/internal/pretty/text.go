@@ -9,83 +9,51 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/fatih/color"
+
 	"github.com/tracehandler/tracehandler/cmd/tracectl/internal/filter"
+	"github.com/tracehandler/tracehandler/cmd/tracectl/internal/screen"
 )
 
-// ANSI SGR parameters.
-const (
-	bold    = "1"
-	dim     = "2"
-	red     = "31"
-	green   = "32"
-	yellow  = "33"
-	magenta = "35"
-	boldRed = "1;31"
-)
+// styles of the parts of a line.
+type styles struct{ dim, bold, red, boldRed, debug, info, warn screen.Style }
 
-func levelColor(l slog.Level) string {
+func newStyles(wanted bool) styles {
+	return styles{
+		dim:     screen.NewStyle(wanted, color.Faint),
+		bold:    screen.NewStyle(wanted, color.Bold),
+		red:     screen.NewStyle(wanted, color.FgRed),
+		boldRed: screen.NewStyle(wanted, color.Bold, color.FgRed),
+		debug:   screen.NewStyle(wanted, color.FgMagenta),
+		info:    screen.NewStyle(wanted, color.FgGreen),
+		warn:    screen.NewStyle(wanted, color.FgYellow),
+	}
+}
+
+func (s *styles) level(l slog.Level) screen.Style {
 	switch {
 	case l < slog.LevelInfo:
-		return magenta
+		return s.debug
 	case l < slog.LevelWarn:
-		return green
+		return s.info
 	case l < slog.LevelError:
-		return yellow
+		return s.warn
 	}
-	return boldRed
+	return s.boldRed
 }
 
-func (p *Printer) begin(sgr string) {
-	if p.o.Color {
-		p.dst = append(append(append(p.dst, "\x1b["...), sgr...), 'm')
-	}
-}
+func (p *Printer) begin(s screen.Style) { p.dst = append(p.dst, s.Before...) }
 
-func (p *Printer) end() {
-	if p.o.Color {
-		p.dst = append(p.dst, "\x1b[0m"...)
-	}
-}
+func (p *Printer) end(s screen.Style) { p.dst = append(p.dst, s.After...) }
 
-func (p *Printer) style(sgr, text string) {
-	p.begin(sgr)
+func (p *Printer) style(s screen.Style, text string) {
+	p.begin(s)
 	p.dst = append(p.dst, text...)
-	p.end()
+	p.end(s)
 }
 
 // text appends s with everything that is not printable escaped, in quotes if wanted.
-func (p *Printer) text(s string, quoted bool) {
-	if quoted {
-		p.dst = append(p.dst, '"')
-	}
-	for i := 0; i < len(s); {
-		c := s[i]
-		switch {
-		case quoted && (c == '"' || c == '\\'):
-			p.dst = append(p.dst, '\\', c)
-			i++
-		case c >= ' ' && c < 0x7f:
-			p.dst = append(p.dst, c)
-			i++
-		default:
-			r, n := utf8.DecodeRuneInString(s[i:])
-			switch {
-			case r == utf8.RuneError && n <= 1:
-				p.dst = append(p.dst, `\x`...)
-				p.dst = append(p.dst, "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15])
-			case unicode.IsPrint(r):
-				p.dst = append(p.dst, s[i:i+n]...)
-			default:
-				esc := strconv.QuoteRune(r)
-				p.dst = append(p.dst, esc[1:len(esc)-1]...)
-			}
-			i += n
-		}
-	}
-	if quoted {
-		p.dst = append(p.dst, '"')
-	}
-}
+func (p *Printer) text(s string, quoted bool) { p.dst = screen.AppendText(p.dst, s, quoted) }
 
 // plain reports whether a string reads well without quotes.
 func plain(s string) bool {
@@ -117,20 +85,17 @@ func (p *Printer) value(key []byte, v slog.Value) {
 	}
 	isString := v.Kind() == slog.KindString
 	quoted := isString && !plain(first)
+	var style screen.Style
 	switch {
 	case !p.o.Color:
-		p.text(first, quoted)
 	case isString && isError(key):
-		p.begin(red)
-		p.text(first, quoted)
-		p.end()
+		style = p.styles.red
 	case p.repeated(key, first):
-		p.begin(dim)
-		p.text(first, quoted)
-		p.end()
-	default:
-		p.text(first, quoted)
+		style = p.styles.dim
 	}
+	p.begin(style)
+	p.text(first, quoted)
+	p.end(style)
 	p.cutMark(over, lines)
 }
 
@@ -154,9 +119,9 @@ func (p *Printer) cutMark(chars, lines int) {
 	switch {
 	case p.o.Full:
 	case lines > 0:
-		p.style(dim, "…+"+count(lines, "line"))
+		p.style(p.styles.dim, "…+"+count(lines, "line"))
 	case chars > 0:
-		p.style(dim, "…+"+count(chars, "char"))
+		p.style(p.styles.dim, "…+"+count(chars, "char"))
 	}
 }
 
@@ -197,15 +162,15 @@ func cut(s string, n int) (string, int) {
 func (p *Printer) block(b block) {
 	if len(b.key) > 0 {
 		p.dst = append(p.dst, "    "...)
-		p.begin(dim)
+		p.begin(p.styles.dim)
 		p.text(string(b.key), false)
 		p.dst = append(p.dst, ':')
-		p.end()
+		p.end(p.styles.dim)
 		p.dst = append(p.dst, '\n')
 	}
 	for line := range strings.Lines(b.text) {
 		p.dst = append(p.dst, "    "...)
-		p.style(dim, "│ ")
+		p.style(p.styles.dim, "│ ")
 		line = strings.ReplaceAll(strings.TrimRight(line, "\r\n"), "\t", "    ")
 		p.text(line, false)
 		p.dst = append(p.dst, '\n')

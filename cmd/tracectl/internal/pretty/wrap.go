@@ -3,6 +3,8 @@ package pretty
 import (
 	"bytes"
 	"unicode/utf8"
+
+	"github.com/mattn/go-runewidth"
 )
 
 const (
@@ -32,6 +34,9 @@ func (p *Printer) wrap(start int) {
 	p.column = p.indent + w - (len(piece) - len(rest))
 }
 
+// widths of characters on a terminal; those that Unicode's UAX #11 calls ambiguous are narrow, as nearly all terminals have them.
+var widths = &runewidth.Condition{}
+
 // columns returns how many columns of a terminal text takes. Escape sequences, which are those of begin and end, take none.
 func columns(text []byte) (n int) {
 	for i := 0; i < len(text); {
@@ -47,20 +52,9 @@ func columns(text []byte) (n int) {
 			i++
 		default:
 			r, size := utf8.DecodeRune(text[i:])
-			n++
-			if wide(r) {
-				n++
-			}
+			n += widths.RuneWidth(r)
 			i += size
 		}
 	}
 	return n
-}
-
-// wide reports whether a character takes two columns: the East Asian and emoji blocks for which Unicode's UAX #11 says so, without
-// its exceptions.
-func wide(r rune) bool {
-	return r >= 0x1100 && (r <= 0x115f || r >= 0x2e80 && r <= 0xa4cf && r != 0x303f || r >= 0xa960 && r <= 0xa97c || r >= 0xac00 && r <= 0xd7a3 ||
-		r >= 0xf900 && r <= 0xfaff || r >= 0xfe30 && r <= 0xfe6f || r >= 0xff00 && r <= 0xff60 || r >= 0xffe0 && r <= 0xffe6 ||
-		r >= 0x1f300 && r <= 0x1faff || r >= 0x20000 && r <= 0x3fffd)
 }

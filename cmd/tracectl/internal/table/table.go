@@ -1,4 +1,4 @@
-// Package table sets rows of text in columns.
+// Package table sets rows of text in columns, as all tables of the command look.
 //
 //	t := table.New("file", "events>", "bytes>")
 //	t.Row("a.ndjson", "12", "3 456")
@@ -8,63 +8,54 @@ package table
 import (
 	"io"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/fatih/color"
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/tracehandler/tracehandler/cmd/tracectl/internal/screen"
 )
 
-// Table is a list of rows of equal length. The zero Table is not useful; see [New].
-type Table struct {
-	right []bool
-	rows  [][]string
-}
+// Table is a list of rows. The zero Table is not useful; see [New].
+type Table struct{ w table.Writer }
 
 // New returns a table with these headings. A heading that ends in ">" sets its column to the right.
 func New(headings ...string) *Table {
-	t := &Table{}
+	t := &Table{table.NewWriter()}
+	t.w.SetStyle(table.Style{Options: table.OptionsNoBordersAndSeparators, Box: table.BoxStyle{PaddingRight: "  "}})
+	t.w.SuppressTrailingSpaces()
+	var columns []table.ColumnConfig
+	var header table.Row
 	for i, h := range headings {
-		headings[i] = strings.TrimSuffix(h, ">")
-		t.right = append(t.right, headings[i] != h)
+		align := text.AlignLeft
+		heading, right := strings.CutSuffix(h, ">")
+		if right {
+			align = text.AlignRight
+		}
+		columns = append(columns, table.ColumnConfig{Number: i + 1, Align: align, AlignHeader: align})
+		header = append(header, heading)
 	}
-	t.rows = append(t.rows, headings)
+	t.w.SetColumnConfigs(columns)
+	t.w.AppendHeader(header)
 	return t
 }
 
-// Row adds a row. Missing cells are empty; more cells than headings are a mistake and panic.
+// Row adds a row. Missing cells are empty. Controls in them are escaped.
 func (t *Table) Row(cells ...string) {
-	row := make([]string, len(t.right))
-	if copy(row, cells) < len(cells) {
-		panic("table: more cells than headings")
+	row := make(table.Row, len(cells))
+	for i, cell := range cells {
+		row[i] = screen.Text(cell)
 	}
-	t.rows = append(t.rows, row)
+	t.w.AppendRow(row)
 }
 
 // Write writes the table, columns two spaces apart, its headings dim where colour is wanted.
-func (t *Table) Write(w io.Writer, color bool) error {
-	width := make([]int, len(t.right))
-	for _, row := range t.rows {
-		for i, cell := range row {
-			width[i] = max(width[i], utf8.RuneCountInString(cell))
-		}
+func (t *Table) Write(w io.Writer, wanted bool) error {
+	headings, rows, more := strings.Cut(t.w.Render(), "\n")
+	out := screen.NewStyle(wanted, color.Faint).Paint(headings) + "\n"
+	if more {
+		out += rows + "\n"
 	}
-	var out strings.Builder
-	for n, row := range t.rows {
-		var line strings.Builder
-		for i, cell := range row {
-			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell))
-			if i > 0 {
-				line.WriteString("  ")
-			}
-			if t.right[i] {
-				line.WriteString(pad + cell)
-			} else {
-				line.WriteString(cell + pad)
-			}
-		}
-		text := strings.TrimRight(line.String(), " ")
-		if n == 0 && color {
-			text = "\x1b[2m" + text + "\x1b[0m"
-		}
-		out.WriteString(text + "\n")
-	}
-	_, err := io.WriteString(w, out.String())
+	_, err := io.WriteString(w, out)
 	return err
 }
