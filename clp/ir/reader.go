@@ -3,11 +3,8 @@ package ir
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"iter"
-
-	"github.com/klauspost/compress/zstd"
 )
 
 // ReaderOptions are the settings of a Reader.
@@ -51,13 +48,6 @@ type Reader struct {
 	zone int64 // UTC offset, ms
 }
 
-const (
-	minBuffer     = 4 << 10   // doubled each time the source fills it, …
-	easyBuffer    = 128 << 10 // … up to this; beyond, only for an event that needs it
-	maxZstdWindow = 128 << 20 // what the reference reads
-	zstdMagic     = "\x28\xB5\x2F\xFD"
-)
-
 // NewReader reads the preamble of a stream, raw or in zstd, whichever src holds. Damage in it is a *CorruptError; if
 // src ends inside it, the error is an *IncompleteError.
 func NewReader(src io.Reader, o *ReaderOptions) (*Reader, error) {
@@ -85,27 +75,6 @@ func NewReader(src io.Reader, o *ReaderOptions) (*Reader, error) {
 			return nil, err
 		}
 	}
-}
-
-// decompress puts a decompressor in front of src if src holds zstd frames (RFC 8878; also skippable ones).
-func (r *Reader) decompress(window uint64) error {
-	var head [4]byte
-	n, err := io.ReadFull(r.src, head[:])
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return r.readError(err)
-	}
-	skippable := n == 4 && head[0]&0xF0 == 0x50 && string(head[1:]) == "\x2A\x4D\x18"
-	if string(head[:n]) != zstdMagic && !skippable {
-		r.buf = append(r.buf, head[:n]...)
-		return nil
-	}
-	z, err := zstd.NewReader(io.MultiReader(bytes.NewReader(head[:]), r.src), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-		zstd.WithDecoderMaxWindow(window))
-	if err != nil {
-		return r.readError(err)
-	}
-	r.src, r.close = z, z.Close
-	return nil
 }
 
 // Close frees the decompressor. It does not close the source.
@@ -184,53 +153,6 @@ func (r *Reader) preamble() error {
 }
 
 func isPrefix(b []byte, s string) bool { return len(b) <= len(s) && string(b) == s[:len(b)] }
-
-// fill reads until at least need bytes of the unit at pos are there, and want bytes if the input has them. The buffer
-// grows only with bytes that came in.
-func (r *Reader) fill(need, want int64) error {
-	if need > int64(r.limits.Event) {
-		return &LimitError{What: "bytes of an event", Limit: int64(r.limits.Event), Offset: r.Offset()}
-	}
-	if r.pos > 0 && len(r.buf)-r.pos <= r.pos { // move the rest down only if that frees half or more
-		r.base += int64(r.pos)
-		r.buf = append(r.buf[:0], r.buf[r.pos:]...)
-		r.pos = 0
-	}
-	for idle := 0; int64(len(r.buf)-r.pos) < want; {
-		if len(r.buf) == cap(r.buf) || r.filled && cap(r.buf) < easyBuffer {
-			grown := make([]byte, len(r.buf), max(minBuffer, 2*cap(r.buf)))
-			copy(grown, r.buf)
-			r.buf = grown
-		}
-		n, err := r.src.Read(r.buf[len(r.buf):cap(r.buf)])
-		r.buf = r.buf[:len(r.buf)+n]
-		r.filled = len(r.buf) == cap(r.buf)
-		switch {
-		case n > 0:
-			idle = 0
-		case err == nil:
-			if idle++; idle > 100 {
-				return r.readError(io.ErrNoProgress)
-			}
-		case int64(len(r.buf)-r.pos) >= need:
-			return nil // the error comes again if the unit needs more
-		case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF):
-			return &IncompleteError{Unit: r.Offset(), Offset: r.base + int64(len(r.buf))}
-		default:
-			return r.readError(err)
-		}
-	}
-	return nil
-}
-
-// readError wraps an error of the source. One of the decompressor is damage.
-func (r *Reader) readError(err error) error {
-	at := r.base + int64(len(r.buf))
-	if _, ok := r.src.(*zstd.Decoder); ok {
-		return r.corrupt(&CorruptError{Offset: at - r.base, Detail: "behind this place", Err: err})
-	}
-	return fmt.Errorf("ir: reading at byte %d: %w", at, err)
-}
 
 // corrupt makes the offset of a *CorruptError, which counts from the buffer, one of the stream.
 func (r *Reader) corrupt(err error) error {
@@ -311,185 +233,6 @@ func (r *Reader) unit() (found bool, err error) {
 			return false, err
 		}
 	}
-}
-
-func (r *Reader) textEvent(c *cursor) error {
-	e := &r.event
-	e.reset(r, c.pos)
-	var err error
-	if e.message, err = c.text(r.width.encoding()); err != nil {
-		return err
-	}
-	tag, err := c.tag()
-	if err != nil {
-		return err
-	}
-	switch {
-	case r.width == EightByte && tag == tagTime:
-		e.time, err = c.integer(8)
-	case r.width == FourByte && tag-tagDelta8 <= tagDelta64-tagDelta8:
-		var delta int64
-		delta, err = c.integer(1 << (tag - tagDelta8))
-		e.time = r.last + delta
-	default:
-		return c.bad(ErrTag, "0x%02X where a timestamp is due", tag)
-	}
-	if err == nil {
-		r.last = e.time
-	}
-	return err
-}
-
-// node reads the insertion of a key.
-func (r *Reader) node(c *cursor) error {
-	from := c.pos
-	typ := nodeType(c.b[c.pos])
-	if typ < nodeInt || typ > nodeObject {
-		if typ&0x70 == 0x70 {
-			return c.bad(ErrNodeType, "0x%02X", byte(typ))
-		}
-		return c.bad(ErrTag, "0x%02X where a unit is due", byte(typ))
-	}
-	c.pos++
-	tag, err := c.tag()
-	if err != nil {
-		return err
-	}
-	if tag-tagParent8 > tagParent32-tagParent8 {
-		return c.bad(ErrTag, "0x%02X where the ID of a parent is due", tag)
-	}
-	id, err := c.integer(1 << (tag - tagParent8))
-	if err != nil {
-		return err
-	}
-	t, parent := r.tree(id)
-	at := c.pos
-	if tag, err := c.tag(); err == nil && tag-tagString8 > tagString32-tagString8 {
-		return c.bad(ErrTag, "0x%02X where a name is due", tag)
-	}
-	key, err := c.sized(tagString8, false)
-	if err != nil {
-		return err
-	}
-	end := c.pos
-	c.pos = from
-	switch {
-	case parent >= t.count || t.node(parent).typ != nodeObject:
-		return c.bad(ErrParent, "ID %d", id)
-	case t.lookup(parent, key, typ) != 0:
-		return c.bad(ErrNodeExists, "%q", key)
-	case r.Keys() >= r.limits.Keys:
-		return &LimitError{What: "keys", Limit: int64(r.limits.Keys), Offset: r.Offset()}
-	case int(t.node(parent).depth) >= r.limits.Depth:
-		return &LimitError{What: "levels of nesting", Limit: int64(r.limits.Depth), Offset: r.base + int64(at)}
-	}
-	t.insert(parent, key, typ)
-	c.pos = end
-	return nil
-}
-
-// tree returns where an ID, as a stream has it, belongs.
-func (r *Reader) tree(id int64) (*tree, int32) {
-	if id < 0 {
-		return r.auto, int32(^id)
-	}
-	return r.user, int32(id)
-}
-
-func (r *Reader) kvEvent(c *cursor) error {
-	start := c.pos
-	if r.quick(c) {
-		return nil
-	}
-	c.pos = start
-	if err := r.slowEvent(c); err != nil {
-		return err
-	}
-	r.event.shape = r.learn()
-	return nil
-}
-
-// slowEvent reads an event and checks all that an event must not be.
-func (r *Reader) slowEvent(c *cursor) error {
-	e := &r.event
-	e.reset(r, c.pos)
-	r.auto.begin()
-	r.user.begin()
-	users := false
-	for {
-		tag, err := c.tag()
-		if err != nil {
-			return err
-		}
-		if tag-tagID8 > tagID32-tagID8 {
-			break
-		}
-		at := c.pos
-		id, err := c.integer(1 << (tag - tagID8))
-		if err != nil {
-			return err
-		}
-		t, node := r.tree(id)
-		fail := func(err error) error {
-			c.pos = at
-			return c.bad(err, "ID %d", id)
-		}
-		if node == 0 || node >= t.count {
-			return fail(ErrID)
-		}
-		n := int32(len(e.pairs))
-		e.add(node)
-		if id >= 0 {
-			users = true
-			if err := t.touch(node, n); err != nil {
-				return fail(err)
-			}
-			continue
-		}
-		if users {
-			return fail(ErrKeyOrder)
-		}
-		if err := r.pairValue(c, t, &e.pairs[n]); err != nil {
-			return err
-		}
-		// An auto-generated key may come twice; the first value counts.
-		if err := t.touch(node, n); err == ErrIDTwice {
-			e.pairs = e.pairs[:n]
-		} else if err != nil {
-			return fail(err)
-		}
-		e.autos = len(e.pairs)
-	}
-	if !users {
-		if tag := c.b[c.pos]; tag != tagEmpty {
-			return c.bad(ErrTag, "0x%02X where an ID or 0x5E is due", tag)
-		}
-		c.pos++
-		return nil
-	}
-	for n := e.autos; n < len(e.pairs); n++ {
-		if err := r.pairValue(c, r.user, &e.pairs[n]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// pairValue reads the value of p.
-func (r *Reader) pairValue(c *cursor, t *tree, p *pair) error {
-	at := c.pos
-	if err := c.value(p); err != nil {
-		return err
-	}
-	typ := t.node(p.node).typ
-	if !p.suits(typ) {
-		c.pos = at
-		return c.bad(ErrValueType, "%v for key %q", p.kind, t.key(t.node(p.node)))
-	}
-	if typ == nodeArray {
-		p.kind = Array
-	}
-	return nil
 }
 
 // All returns the events up to the end of the stream. An error comes as the last pair; there is none at a clean end.
