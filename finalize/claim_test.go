@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tracehandler/tracehandler/internal/vfs"
+	"github.com/tracehandler/tracehandler/internal/vfs/crashfs"
 	"github.com/tracehandler/tracehandler/internal/vfs/errorfs"
 )
 
@@ -56,6 +57,22 @@ func TestFileMovedBeforeLock(t *testing.T) {
 	}
 }
 
+// TestFinishedBeforeCreate: between looking for a trace and creating its partial another writer may begin and finish one.
+// Then that is continued.
+func TestFinishedBeforeCreate(t *testing.T) {
+	inner := crashfs.New()
+	fsys := errorfs.Wrap(inner)
+	fsys.Before(func(errorfs.Call) { put(t, inner, trace, []byte(line(0))) }, errorfs.Ops(errorfs.Open), errorfs.Base("trace.partial"), errorfs.Nth(2))
+	p, err := OpenPartial(trace, OpenOptions{FS: fsys})
+	must(t, err)
+	must(t, p.Append([]byte(line(1)), 1, 1, 1))
+	_, err = p.Complete(CompleteOptions{})
+	must(t, err)
+	if got := string(get(t, inner, trace)); got != line(0)+line(1) {
+		t.Errorf("the trace holds %q; files %q", got, names(t, inner, "/logs"))
+	}
+}
+
 // TestFailedReopen: a finished trace that cannot be continued keeps its name and its bytes.
 func TestFailedReopen(t *testing.T) {
 	const ops = errorfs.Read | errorfs.Seek | errorfs.Stat | errorfs.Rename | errorfs.SyncDir | errorfs.Truncate
@@ -83,6 +100,45 @@ func TestFailedReopen(t *testing.T) {
 		}
 		if failed < 3 {
 			t.Errorf("%v: of %d calls only %d failed", f, calls, failed)
+		}
+	}
+}
+
+// TestFileTakenAway: a file that somebody removed or replaced is not synced, and its replacement is not published.
+func TestFileTakenAway(t *testing.T) {
+	const partial = trace + ".partial"
+	for name, take := range map[string]func(fsys vfs.FS){
+		"removed":  func(fsys vfs.FS) { must(t, fsys.Remove(partial)) },
+		"replaced": func(fsys vfs.FS) { must(t, fsys.Remove(partial)); put(t, fsys, partial, []byte(line(7))) },
+	} {
+		fsys := crashfs.New()
+		p, err := OpenPartial(trace, OpenOptions{FS: fsys})
+		must(t, err)
+		must(t, p.Append([]byte(line(0)), 1, 1, 1))
+		must(t, p.Sync())
+		take(fsys)
+		if err := p.Sync(); err == nil {
+			t.Errorf("%s: synced", name)
+		}
+		if rep, err := p.Complete(CompleteOptions{}); err == nil || rep.Published {
+			t.Errorf("%s: published: %+v, %v", name, rep, err)
+		}
+		must(t, p.Close())
+		if got := get(t, fsys, trace); got != nil {
+			t.Errorf("%s: the trace holds %q", name, got)
+		}
+
+		// Without events the file would be removed: not that of somebody else.
+		fsys = crashfs.New()
+		p, err = OpenPartial(trace, OpenOptions{FS: fsys})
+		must(t, err)
+		take(fsys)
+		if rep, err := p.Complete(CompleteOptions{}); err == nil || rep.Removed {
+			t.Errorf("%s: removed: %+v, %v", name, rep, err)
+		}
+		must(t, p.Close())
+		if got := string(get(t, fsys, partial)); name == "replaced" && got != line(7) {
+			t.Errorf("%s: the other partial holds %q", name, got)
 		}
 	}
 }

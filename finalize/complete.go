@@ -148,6 +148,9 @@ func (p *Partial) free(name string) (bool, error) {
 
 // discard removes a partial without content.
 func (p *Partial) discard() (Report, error) {
+	if err := p.there(); err != nil {
+		return p.report, err
+	}
 	if err := p.fs.Remove(p.Name()); err != nil {
 		return p.report, fmt.Errorf("finalize: %w", err)
 	}

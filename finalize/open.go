@@ -114,7 +114,7 @@ func (c *claim) open(m Mode) (vfs.File, error) {
 			return nil, err
 		}
 	}
-	return c.create()
+	return c.create(m)
 }
 
 // lock opens and locks the file called name, and makes sure that it is still called so.
@@ -205,7 +205,7 @@ func (c *claim) back() error {
 	return nil
 }
 
-func (c *claim) create() (vfs.File, error) {
+func (c *claim) create(m Mode) (vfs.File, error) {
 	f, err := c.fs.OpenFile(c.partial, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return nil, errMoved
@@ -217,6 +217,12 @@ func (c *claim) create() (vfs.File, error) {
 	var locked *LockedError
 	if errors.As(err, &locked) { // by a recovery that found it empty, and will remove it
 		err = errMoved
+	}
+	if err == nil && m != Truncate {
+		// Since we looked, another writer may have begun and finished the trace. From here on nobody can.
+		if _, lerr := c.fs.Lstat(c.path); !errors.Is(lerr, fs.ErrNotExist) {
+			err = errors.Join(errMoved, c.fs.Remove(c.partial))
+		}
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())

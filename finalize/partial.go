@@ -115,7 +115,8 @@ func (p *Partial) clean() error {
 	return nil
 }
 
-// Sync returns nil when the file, as far as it was appended, and its directory entry are on stable storage.
+// Sync returns nil when the file, as far as it was appended, and its directory entry are on stable storage. That somebody
+// removed or replaced the file is an error: what was written to it has no name any more.
 //
 // A failed sync is final for this file: operating systems drop the data that they could not write and let the next sync
 // succeed. From then on Sync returns the first error, and Complete refuses to publish the file. Recover, which reads all of
@@ -131,7 +132,26 @@ func (p *Partial) Sync() error {
 		p.syncErr = fmt.Errorf("finalize: sync %s: %w", p.Name(), reason(err))
 		return p.syncErr
 	}
-	return p.syncDirs()
+	if err := p.syncDirs(); err != nil {
+		return err
+	}
+	return p.there()
+}
+
+// there makes sure that the file still has its name.
+func (p *Partial) there() error {
+	held, err := p.f.Stat()
+	if err != nil {
+		return fmt.Errorf("finalize: %w", err)
+	}
+	named, err := p.fs.Lstat(p.Name())
+	if err != nil {
+		return fmt.Errorf("finalize: sync %s: %w", p.Name(), reason(err))
+	}
+	if !sameFile(held, named) {
+		return fmt.Errorf("finalize: sync %s: somebody replaced it", p.Name())
+	}
+	return nil
 }
 
 func (p *Partial) syncDirs() error {
@@ -151,7 +171,7 @@ func (p *Partial) Close() error {
 		return nil
 	}
 	err := p.clean()
-	if p.size == 0 {
+	if p.size == 0 && p.there() == nil {
 		err = errors.Join(err, p.fs.Remove(p.Name()))
 	}
 	return errors.Join(err, p.release())
