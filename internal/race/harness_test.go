@@ -36,13 +36,14 @@ type kind struct {
 	format      format.Format
 	block       int  // Options.BlockSize: small, so that there are many frames
 	checksummed bool // a changed byte cannot change an event unseen
-	stream      bool // events depend on those before: reading ends at damage, and a torn frame is lost to recovery
+	stream      bool // events depend on those before: reading ends at damage
 }
 
 var kinds = []kind{
 	{name: "plain", format: format.Plain, block: 4 << 10},
 	{name: "gzip", format: format.Gzip, block: 8 << 10, checksummed: true},
 	{name: "zstd", format: format.Zstd, block: 8 << 10, checksummed: true},
+	{name: "clp-ir", format: format.CLPIR, block: 8 << 10, checksummed: true, stream: true},
 }
 
 func (k kind) suffix() string { return k.format.Suffix() }
