@@ -2,6 +2,7 @@ package parse
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -25,9 +26,9 @@ type spill struct {
 	pack    *packer
 	file    *os.File
 	out     *bufio.Writer
-	size    int64  // of the file
-	early   []byte // blocks that are kept in memory
-	pending int    // bytes of buffers
+	size    int64 // of the file
+	early   int   // bytes of blocks that are kept in memory
+	pending int   // bytes of buffers
 	waiting []*stream
 	packed  []byte
 	joined  []byte
@@ -44,8 +45,9 @@ type stream struct {
 	listed    bool
 }
 
-// block is a run of lines in the spill's file.
+// block is a run of lines, in the spill's file or in memory.
 type block struct {
+	kept   []byte // nil if it is in the file
 	off    int64
 	size   int // in the file
 	raw    int // as lines
@@ -166,9 +168,9 @@ func (s *spill) write(t *stream, data []byte, lines int, pack bool) error {
 // store keeps a block: the first ones in memory, the others in the file.
 func (s *spill) store(t *stream, data []byte, b block) error {
 	b.size = len(data)
-	if len(s.early)+len(data) <= s.limit/4 {
-		b.off = int64(len(s.early)) - earlyOffset
-		s.early = append(s.early, data...)
+	if s.early+len(data) <= s.limit/4 {
+		s.early += len(data)
+		b.kept = bytes.Clone(data)
 		t.blocks = append(t.blocks, b)
 		return nil
 	}
@@ -199,14 +201,10 @@ func (s *spill) seal() error {
 	return nil
 }
 
-// earlyOffset is taken from the offsets of blocks in memory, which makes them negative.
-const earlyOffset = 1 << 40
-
 // copyTo writes one block as it is stored.
 func (s *spill) copyTo(w io.Writer, b block) error {
-	if b.off < 0 {
-		at := b.off + earlyOffset
-		_, err := w.Write(s.early[at : at+int64(b.size)])
+	if b.kept != nil {
+		_, err := w.Write(b.kept)
 		return err
 	}
 	_, err := io.Copy(w, io.NewSectionReader(s.file, b.off, int64(b.size)))
