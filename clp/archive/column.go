@@ -18,7 +18,8 @@ import (
 type column struct {
 	node      int32
 	typ       NodeType
-	used      bool  // the record shows it, or it is the record's number
+	used      bool  // the record shows it
+	early     bool  // decoded with each batch, not only when a record of it is shown
 	off       int64 // of its first byte in the stream
 	variables int64
 
@@ -57,6 +58,9 @@ type tableReader struct {
 	taken  int64
 
 	row, from, to int64 // row, and the batch that is decoded
+	full          bool  // the columns that are not early, too
+	rows          func(*Batch, []bool) error
+	keep          []bool // of the batch, if rows is not nil
 	scratch       []byte
 }
 
@@ -83,7 +87,7 @@ func (r *Reader) openTable(t *table) (*tableReader, error) {
 		c := &tr.cols[i]
 		c.node, c.typ, c.off = id, r.tree.nodes[id].Type, off
 		if id == r.tree.order {
-			tr.order, c.used = i, true
+			tr.order, c.early = i, true
 		}
 		width := c.typ.width()
 		if t.records > left/width {
@@ -139,7 +143,9 @@ func (t *tableReader) compose() error {
 			return err
 		}
 		for _, cut := range made.cuts {
-			t.cols[cut.column].used = true
+			c := &t.cols[cut.column]
+			c.used = true
+			c.early = c.early || c.typ == DeltaInteger || c.typ == Timestamp // whose values build on those before
 		}
 		*l.to = made
 	}
@@ -177,13 +183,55 @@ func (t *tableReader) space() []byte {
 	return t.scratch
 }
 
+// advance goes to the next row that is wanted.
+func (t *tableReader) advance() (bool, error) {
+	for {
+		if t.row++; t.row == t.t.records {
+			return false, nil
+		}
+		if t.row >= t.to {
+			if err := t.decode(); err != nil {
+				return false, err
+			}
+		}
+		if t.rows == nil || t.keep[t.row-t.from] {
+			return true, nil
+		}
+	}
+}
+
 // decode makes the batch the one that row begins. Batches come one after the other.
 func (t *tableReader) decode() error {
 	t.from, t.to = t.row, min(t.row+batchRows, t.t.records)
+	t.full = false
+	if err := t.decodeColumns(true); err != nil || t.rows == nil {
+		return err
+	}
+	if t.keep == nil {
+		t.keep = make([]bool, batchRows)
+	}
+	t.keep = t.keep[:t.to-t.from]
+	for i := range t.keep {
+		t.keep[i] = true
+	}
+	return t.rows(&Batch{t}, t.keep)
+}
+
+// fill decodes the rest of the batch.
+func (t *tableReader) fill() error {
+	if t.full {
+		return nil
+	}
+	t.full = true
+	return t.decodeColumns(false)
+}
+
+// decodeColumns decodes the batch of the columns that are early, or of the others that are used.
+func (t *tableReader) decodeColumns(early bool) error {
 	n := int(t.to - t.from)
 	for i := range t.cols {
 		c := &t.cols[i]
-		if !c.used {
+		if c.early != early || !early && !c.used {
 			continue
 		}
 		if c.values == nil {
@@ -238,6 +286,9 @@ func (t *tableReader) decode() error {
 
 // appendRow appends the JSON of a row of the batch, as l lays it out.
 func (t *tableReader) appendRow(dst []byte, row int64, l *layout) ([]byte, error) {
+	if err := t.fill(); err != nil {
+		return dst, err
+	}
 	i := int(row - t.from)
 	at := int32(0)
 	var err error
@@ -257,7 +308,7 @@ func (t *tableReader) appendValue(dst []byte, c *column, i int) ([]byte, error) 
 	case Integer, DeltaInteger:
 		return strconv.AppendInt(dst, int64(v), 10), nil
 	case VarString:
-		text, err := t.r.vars.entry(v)
+		text, err := t.r.variable(v)
 		if err != nil {
 			return dst, err
 		}
@@ -273,7 +324,7 @@ func (t *tableReader) appendValue(dst []byte, c *column, i int) ([]byte, error) 
 	case FormattedFloat:
 		return appendFormatted(dst, math.Float64frombits(v), uint16(c.second[i]))
 	case DictionaryFloat:
-		text, err := t.r.vars.entry(v)
+		text, err := t.r.variable(v)
 		if err == nil && !isNumber(text) {
 			err = ErrFloat
 		}

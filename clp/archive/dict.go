@@ -19,12 +19,15 @@ type dictionary struct {
 	wraps []int    // the entries in which the next 2³² bytes begin
 	err   error    // damage; what was read before it is there
 
+	loaded bool
+	failed error // why it could not be loaded
+
 	scratch []byte
 }
 
 // load reads the dictionary. Damage is kept in d.err; what is returned is the lack of memory.
 func (d *dictionary) load(p *pool, in *input, s section) error {
-	d.name, d.text.pool = s.name, p
+	d.text.pool = p
 	var b [8]byte
 	if s.size < 8 {
 		d.err = corrupt(s.name, 0, ErrShort, "a dictionary has at least 8 bytes")
@@ -106,4 +109,12 @@ func (d *dictionary) entry(id uint64) ([]byte, error) {
 		d.scratch = make([]byte, 0, n)
 	}
 	return d.text.slice(from, n, d.scratch)
+}
+
+// variable returns an entry of /var.dict.
+func (r *Reader) variable(id uint64) ([]byte, error) {
+	if err := r.loadDictionary(&r.vars); err != nil {
+		return nil, err
+	}
+	return r.vars.entry(id)
 }

@@ -56,25 +56,35 @@ func (r *Reader) Sections() []Section {
 
 // Table describes the records of one schema.
 type Table struct {
-	Schema  int32 // ID
-	Stream  int   // that it is in
-	Records int64
-	Bytes   int64   // uncompressed
-	Columns []int32 // nodes with a value in each record; a node of a structured array may repeat
+	Schema     int32 // ID
+	Stream     int   // that it is in
+	Records    int64
+	Bytes      int64   // uncompressed
+	Columns    []int32 // nodes with a value in each record; a node of a structured array may repeat
+	Nulls      []int32 // nodes whose value is null in each record, those of structured arrays excepted
+	Structured bool    // has structured arrays
 }
 
 // Tables returns the tables in their order. Those with a damaged schema are left out.
 func (r *Reader) Tables() iter.Seq[Table] {
 	return func(yield func(Table) bool) {
 		for i := range r.tables.list {
-			t := &r.tables.list[i]
-			if t.err != nil {
-				continue
-			}
-			s := &r.schemas.list[t.schema]
-			if !yield(Table{s.id, int(t.stream), t.records, t.size, r.schemas.columns(s, &r.tree)}) {
+			if t := &r.tables.list[i]; t.err == nil && !yield(r.table(t)) {
 				return
 			}
 		}
 	}
+}
+
+func (r *Reader) table(t *table) Table {
+	s := &r.schemas.list[t.schema]
+	out := Table{
+		Schema: s.id, Stream: int(t.stream), Records: t.records, Bytes: t.size, Columns: r.schemas.columns(s, &r.tree), Structured: s.n > s.ordered,
+	}
+	for _, id := range r.schemas.ordered(s) {
+		if r.tree.nodes[id].Type == Null {
+			out.Nulls = append(out.Nulls, id)
+		}
+	}
+	return out
 }

@@ -88,6 +88,9 @@ func parseLogtype(text []byte, escape bool) *logtype {
 // appendClp appends the text of row i of a column of encoded texts.
 func (t *tableReader) appendClp(dst []byte, c *column, i int, known *logtypes) ([]byte, error) {
 	cell := c.values[i]
+	if err := t.r.loadDictionary(known.dict); err != nil {
+		return dst, err
+	}
 	l, err := known.get(cell & 0xFFFFFF)
 	if err != nil {
 		return dst, err
@@ -111,7 +114,7 @@ func (t *tableReader) appendClp(dst []byte, c *column, i int, known *logtypes) (
 				return dst, err
 			}
 		default:
-			word, err := t.r.vars.entry(vars[j])
+			word, err := t.r.variable(vars[j])
 			if err != nil {
 				return dst, err
 			}

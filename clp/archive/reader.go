@@ -49,14 +49,18 @@ type Reader struct {
 
 	vars, logs, arrays   dictionary
 	logTypes, arrayTypes logtypes
+	rawTypes             logtypes // of logs, whose text is not for JSON
 	patterns             map[uint64]*pattern
 	streams              []blob
+
+	filter  func(Table) (Filter, error)
+	filters []Filter // of the tables, if filter is not nil
 
 	started bool
 	queue   queue        // of tables with records left, in the order of the log
 	current *tableReader // the table of the last record
 	at      int          // the next table if stored
-	next    int          // the next stream to load
+	next    int          // the next stream to load, if stored
 	record  Record
 	damage  []error
 	err     error // that no reading can pass
@@ -108,8 +112,10 @@ func open(o *Options, find func(in *input) (*container, error)) (r *Reader, err 
 	if err = r.tables.load(r.pool, &r.in, s[sectionTables], s[sectionData], &r.schemas); err != nil {
 		return r, err
 	}
+	r.vars.name, r.logs.name, r.arrays.name = sectionVars, sectionLogs, sectionArrays
 	r.logTypes = logtypes{dict: &r.logs, escape: true}
 	r.arrayTypes = logtypes{dict: &r.arrays}
+	r.rawTypes = logtypes{dict: &r.logs}
 	r.stored = r.stored || r.tree.order < 0
 	return r, nil
 }
@@ -195,12 +201,14 @@ func (r *Reader) ended() error {
 
 // start loads the dictionaries, and, if the records are to come in order, all streams.
 func (r *Reader) start() error {
-	s := r.box.sections
-	for _, d := range []struct {
-		dict *dictionary
-		name string
-	}{{&r.vars, sectionVars}, {&r.logs, sectionLogs}, {&r.arrays, sectionArrays}} {
-		if err := d.dict.load(r.pool, &r.in, s[d.name]); err != nil {
+	if err := r.choose(); err != nil {
+		return err
+	}
+	for _, d := range []*dictionary{&r.vars, &r.logs, &r.arrays} {
+		if r.filter != nil {
+			break // those that are needed, when they are
+		}
+		if err := r.loadDictionary(d); err != nil {
 			return err
 		}
 	}
@@ -209,11 +217,17 @@ func (r *Reader) start() error {
 		return nil
 	}
 	for i := range r.streams {
+		if r.filter != nil && r.tables.streams[i].tables == 0 {
+			continue
+		}
 		if err := r.loadStream(i); err != nil {
 			return err
 		}
 	}
 	for i := range r.tables.list {
+		if !r.wants(i) {
+			continue
+		}
 		if err := r.enqueue(i); err != nil {
 			return err
 		}
@@ -284,8 +298,9 @@ func (r *Reader) tableDone(i int) {
 func (r *Reader) nextStored() error {
 	for {
 		if t := r.current; t != nil {
-			if t.row++; t.row < t.t.records {
-				return r.show()
+			if more, err := t.advance(); err != nil || more {
+				r.show(t)
+				return err
 			}
 			t.close()
 			r.current = nil
@@ -294,6 +309,10 @@ func (r *Reader) nextStored() error {
 		}
 		if r.at == len(r.tables.list) {
 			return io.EOF
+		}
+		if !r.wants(r.at) {
+			r.at++
+			continue
 		}
 		t := &r.tables.list[r.at]
 		for ; r.next <= int(t.stream); r.next++ {
@@ -304,10 +323,7 @@ func (r *Reader) nextStored() error {
 				return err
 			}
 		}
-		reader, err := r.openTable(t)
-		if err == nil {
-			err = reader.compose()
-		}
+		reader, err := r.beginTable(r.at)
 		if err != nil {
 			if err := r.tableFailed(r.at, err); err != nil {
 				return err
@@ -315,21 +331,27 @@ func (r *Reader) nextStored() error {
 			r.at++
 			continue
 		}
-		reader.row = -1
 		r.current = reader
 	}
 }
 
-// show makes the current row of the current table the record.
-func (r *Reader) show() error {
-	t := r.current
-	if t.row >= t.to {
-		if err := t.decode(); err != nil {
-			return err
-		}
+// show makes the current row of a table the record.
+func (r *Reader) show(t *tableReader) { r.record = Record{table: t, row: t.row} }
+
+// beginTable opens a table before its first row.
+func (r *Reader) beginTable(i int) (*tableReader, error) {
+	t, err := r.openTable(&r.tables.list[i])
+	if err != nil {
+		return nil, err
 	}
-	r.record = Record{table: t, row: t.row}
-	return nil
+	if err := t.compose(); err != nil {
+		return nil, err
+	}
+	if r.filters != nil {
+		t.use(&r.filters[i])
+	}
+	t.row = -1
+	return t, nil
 }
 
 // waiting is a table with records left, and the place in the log of the next one.
@@ -382,35 +404,13 @@ func (r *Reader) enqueue(i int) error {
 	return nil
 }
 
-// nextOrdered goes to the next record of the log.
+// nextOrdered goes to the next record of the log. The table of the last record is still the first of the queue.
 func (r *Reader) nextOrdered() error {
-	if t := r.current; t != nil {
-		// The table of the last record is still the first of the queue.
-		first := &r.queue[0]
-		if t.row++; t.row == t.t.records {
-			t.close()
-			r.tableDone(first.table)
-			heap.Pop(&r.queue)
-		} else {
-			if t.row >= t.to {
-				if err := t.decode(); err != nil {
-					return err
-				}
-			}
-			if t.order >= 0 {
-				first.number = t.number()
-			}
-			heap.Fix(&r.queue, 0)
-		}
-		r.current = nil
-	}
+	step := r.current != nil // past the last record
 	for len(r.queue) > 0 {
 		first := &r.queue[0]
 		if first.reader == nil {
-			reader, err := r.openTable(&r.tables.list[first.table])
-			if err == nil {
-				err = reader.compose()
-			}
+			reader, err := r.beginTable(first.table)
 			if err != nil {
 				if err := r.tableFailed(first.table, err); err != nil {
 					return err
@@ -418,11 +418,31 @@ func (r *Reader) nextOrdered() error {
 				heap.Pop(&r.queue)
 				continue
 			}
-			first.reader = reader
+			first.reader, step = reader, true
 		}
-		r.current = first.reader
-		return r.show()
+		if !step {
+			r.current = first.reader
+			r.show(r.current)
+			return nil
+		}
+		step = false
+		t := first.reader
+		more, err := t.advance()
+		if err != nil {
+			return err
+		}
+		if !more {
+			t.close()
+			r.tableDone(first.table)
+			heap.Pop(&r.queue)
+			continue
+		}
+		if t.order >= 0 {
+			first.number = t.number()
+		}
+		heap.Fix(&r.queue, 0)
 	}
+	r.current = nil
 	return io.EOF
 }
 

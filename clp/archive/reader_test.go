@@ -426,3 +426,54 @@ func TestChecksum(t *testing.T) {
 		t.Errorf("got %s, which cannot be trusted", lines)
 	}
 }
+
+// TestSelect takes every third record of one of two tables; the other stream is not read, and may be damaged.
+func TestSelect(t *testing.T) {
+	const n = 10_000
+	data, want := large(t, n)
+	data[len(data)-10] ^= 0xFF // in the second stream
+	for _, stored := range []bool{false, true} {
+		r := openBytes(t, data, &Options{Stored: stored})
+		rows := 0
+		r.Select(func(table Table) (Filter, error) {
+			if table.Schema == 1 {
+				return Filter{None: true}, nil
+			}
+			if count, err := r.Variables().Len(); err != nil || count != n {
+				t.Errorf("%d variables, %v", count, err)
+			}
+			return Filter{Columns: []int{0}, Rows: func(b *Batch, keep []bool) error {
+				for i, number := range b.Values(0)[:b.Len()] {
+					keep[i] = number%3 == 0
+				}
+				rows += b.Len()
+				return nil
+			}}, nil
+		})
+		number := 0
+		for record, err := range r.All() {
+			check(t, err)
+			line, err := record.AppendJSON(nil)
+			check(t, err)
+			if record.Number() != int64(number) || string(line) != want(number) {
+				t.Fatalf("record %d: %s, want %s", record.Number(), line, want(number))
+			}
+			number += 6
+		}
+		if rows != n/2 || number != (n+5)/6*6 {
+			t.Errorf("%d rows looked at, records up to %d", rows, number)
+		}
+		check(t, r.Close())
+	}
+	r := openBytes(t, data, nil)
+	failed := errors.New("failed")
+	r.Select(func(Table) (Filter, error) { return Filter{}, failed })
+	if _, err := r.Next(); err != failed {
+		t.Errorf("got %v", err)
+	}
+	r = openBytes(t, data, nil)
+	r.Select(func(Table) (Filter, error) { return Filter{Columns: []int{99}}, nil })
+	if _, err := r.Next(); err == nil || err == io.EOF {
+		t.Errorf("got %v for a column that is not there", err)
+	}
+}

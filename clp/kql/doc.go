@@ -33,6 +33,9 @@
 // documented: < and > compare elements of arrays, ? is one byte everywhere, NOT and null look into arrays, NOT of all keys
 // is where no key matches, and bytes are found whatever they are.
 //
-// Not evaluated here: an archive is searched by matching its records one by one; its dictionaries and its time index do not yet
-// help.
+// # Archives
+//
+// [Query.Search] asks an archive, and decodes only what the query touches: schemas, then dictionaries, then columns. It
+// finds what matching the records one by one finds. It takes for granted that the archive's texts are split into log
+// types and variables by the rules of package encoding, as all known writers do; so does the reference.
 package kql

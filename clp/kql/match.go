@@ -31,8 +31,8 @@ func (m *matcher) match(n node, inverted bool) bool {
 			return m.match(n.left, true) && m.match(n.right, true)
 		}
 		return m.match(n.left, false) || m.match(n.right, false)
-	case filter:
-		return m.filter(&n, inverted)
+	case *filter:
+		return m.filter(n, inverted)
 	}
 	return false // nothing
 }

@@ -132,13 +132,13 @@ func (p *parser) unary() (node, error) {
 		if !v.isNumber() {
 			return nothing{}, nil
 		}
-		return filter{c, map[string]operator{"<": less, "<=": lessEqual, ">": greater, ">=": greaterEqual}[op.text], v}, nil
+		return &filter{c, map[string]operator{"<": less, "<=": lessEqual, ">": greater, ">=": greaterEqual}[op.text], v}, nil
 	}
 	if !p.sign(":") {
 		v, err := parseLiteral(l, p.options)
 		c := column{words: []keyWord{{any: true}}}
 		c.look()
-		return filter{c, equal, v}, err
+		return &filter{c, equal, v}, err
 	}
 	if p.sign("{") {
 		q, err := p.query()
@@ -162,7 +162,7 @@ func (p *parser) unary() (node, error) {
 		return p.list(c)
 	}
 	v, err := p.value()
-	return filter{c, equal, v}, err
+	return &filter{c, equal, v}, err
 }
 
 // list = [AND | OR | NOT] literal* ")"
@@ -183,7 +183,7 @@ func (p *parser) list(c column) (node, error) {
 		if err != nil {
 			return nil, err
 		}
-		f := filter{c, equal, v}
+		f := &filter{c, equal, v}
 		switch {
 		case n == 0:
 			q = f
@@ -261,11 +261,11 @@ func nest(q node, outer column, at int) (node, error) {
 	case any2:
 		l, r, err := pair(q.left, q.right)
 		return any2{l, r}, err
-	case filter:
+	case *filter:
 		if q.column.namespace != 0 {
 			return nil, &SyntaxError{at, fmt.Sprintf("the namespace %c inside braces", q.column.namespace), "it stands in front of the outer key"}
 		}
-		q.column = q.column.inside(outer)
+		q.column = q.column.inside(outer) // the filter is this query's alone
 		if len(q.column.words) > maxWords {
 			return nil, &SyntaxError{at, fmt.Sprintf("a path of more than %d names", maxWords), ""}
 		}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -46,8 +48,23 @@ func check(t testing.TB, err error) {
 
 // corpus is the records of an archive, and how to query them.
 type corpus struct {
+	path   string
 	inputs []Input
 	key    string
+}
+
+func open(t testing.TB, path string) *archive.Reader {
+	t.Helper()
+	if strings.HasSuffix(path, ".dir") {
+		r, err := archive.OpenDir(os.DirFS(path), nil)
+		check(t, err)
+		return r
+	}
+	data, err := os.ReadFile(path)
+	check(t, err)
+	r, err := archive.Open(bytes.NewReader(data), int64(len(data)), nil)
+	check(t, err)
+	return r
 }
 
 var corpora = map[string]*corpus{}
@@ -57,20 +74,9 @@ func load(t testing.TB, dir, name string) *corpus {
 	if c := corpora[name]; c != nil {
 		return c
 	}
-	path := filepath.Join(dir, name)
-	var r *archive.Reader
-	var err error
-	if strings.HasSuffix(name, ".dir") {
-		r, err = archive.OpenDir(os.DirFS(path), nil)
-		check(t, err)
-	} else {
-		data, err := os.ReadFile(path)
-		check(t, err)
-		r, err = archive.Open(bytes.NewReader(data), int64(len(data)), nil)
-		check(t, err)
-	}
+	r := open(t, filepath.Join(dir, name))
 	defer r.Close()
-	c := &corpus{}
+	c := &corpus{path: filepath.Join(dir, name)}
 	if times := r.Times(); len(times) > 0 {
 		c.key = times[0].Key
 	}
@@ -139,6 +145,101 @@ func (c *corpus) ask(v *vectorQuery) ([]string, error) {
 	return found, nil
 }
 
+// search asks the archive, and fails if it finds other records than matching them one by one does.
+func (c *corpus) search(t *testing.T, v *vectorQuery, total *int) {
+	t.Helper()
+	q, err := Parse(v.Query, &Options{TimeKey: c.key, Structured: strings.Contains(v.Archive, "structured"), Fold: slices.Contains(v.Args, "-i")})
+	if err != nil {
+		return
+	}
+	want := map[string]int{}
+	for i := range c.inputs {
+		if q.MatchInput(&c.inputs[i]) {
+			want[c.inputs[i].Event.String()]++
+		}
+	}
+	r := open(t, c.path)
+	defer r.Close()
+	found := 0
+	for record, err := range q.Search(r) {
+		check(t, err)
+		line, err := record.AppendJSON(nil)
+		check(t, err)
+		if want[string(line)]--; want[string(line)] < 0 {
+			t.Errorf("%s | %s: found %s", v.Archive, v.Query, line)
+		}
+		found++
+	}
+	for line, n := range want {
+		if n > 0 {
+			t.Errorf("%s | %s: not found %s", v.Archive, v.Query, line)
+		}
+	}
+	*total += found
+}
+
+// TestCombined asks archives for random combinations of the queries of the vectors, in the order of the log and not.
+func TestCombined(t *testing.T) {
+	data, err := os.ReadFile("testdata/queries.json")
+	check(t, err)
+	var list struct{ Queries []vectorQuery }
+	check(t, json.Unmarshal(data, &list))
+	byArchive := map[string][]string{}
+	for _, v := range list.Queries {
+		if q, err := Parse(v.Query, nil); err == nil && !q.Never() {
+			byArchive[v.Archive] = append(byArchive[v.Archive], "("+v.Query+")")
+		}
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	names := slices.Sorted(maps.Keys(byArchive))
+	found := 0
+	for range 600 {
+		name := names[random.IntN(len(names))]
+		v := vectorQuery{Archive: name, Query: "a: a"}
+		for range 1 + random.IntN(4) {
+			queries := byArchive[name]
+			v.Query = "(" + v.Query + []string{") OR ", ") AND ", ") OR NOT ", ") AND NOT "}[random.IntN(4)] + queries[random.IntN(len(queries))]
+			if random.IntN(4) == 0 {
+				v.Query = "NOT (" + v.Query + ")"
+			}
+		}
+		load(t, vectorDir, name).search(t, &v, &found)
+	}
+	if found < 1000 {
+		t.Errorf("only %d records found", found)
+	}
+}
+
+func BenchmarkSearch(b *testing.B) {
+	dir := os.Getenv(allVectors)
+	if dir == "" {
+		b.Skip(allVectors + " is not set")
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "21-slog+tskey-time.clp"))
+	check(b, err)
+	for _, text := range []string{
+		`request.id: be71c2d9-e66c-4e98-a942-8e8a34c6049f`, `level: ERROR`, `msg: "*placed order*"`, `trace_id: nosuch`, `nosuch: 1`, `*`,
+		`response.duration_ns > 900000000 AND time > timestamp("2026-03-04T05:00:20Z")`,
+	} {
+		q, err := Parse(text, nil)
+		check(b, err)
+		b.Run(text, func(b *testing.B) {
+			b.ReportAllocs()
+			found := 0
+			for b.Loop() {
+				r, err := archive.Open(bytes.NewReader(data), int64(len(data)), &archive.Options{Stored: true})
+				check(b, err)
+				for _, err := range q.Search(r) {
+					check(b, err)
+					found++
+				}
+				check(b, r.Close())
+			}
+			b.ReportMetric(float64(found)/float64(b.N), "hits")
+		})
+	}
+}
+
 func texts(ids []any) []string {
 	list := []string{}
 	for _, id := range ids {
@@ -163,7 +264,7 @@ func TestQueries(t *testing.T) {
 	check(t, err)
 	var list struct{ Queries []vectorQuery }
 	check(t, json.Unmarshal(data, &list))
-	asked, aggregates, absent, failed := 0, 0, 0, 0
+	asked, aggregates, absent, failed, found := 0, 0, 0, 0, 0
 	for i := range list.Queries {
 		v := &list.Queries[i]
 		if slices.ContainsFunc(v.Args, func(a string) bool { return a == "--count-by-time" || a == "--min" || a == "--max" || a == "--unique" }) {
@@ -176,6 +277,7 @@ func TestQueries(t *testing.T) {
 		}
 		asked++
 		got, err := load(t, dir, v.Archive).ask(v)
+		load(t, dir, v.Archive).search(t, v, &found)
 		want, ids := v.Count, texts(v.IDs)
 		if slices.Contains(v.Args, "--count") {
 			if want = 0; len(v.Hits) > 0 {
@@ -209,8 +311,8 @@ func TestQueries(t *testing.T) {
 			t.Errorf("%s | %s | %v: %d %v, want %d %v (%+v)", v.Archive, v.Query, v.Args, len(got), got[:min(len(got), 12)], want, ids[:min(len(ids), 12)], v.Mark)
 		}
 	}
-	if asked < 700 {
-		t.Errorf("only %d queries", asked)
+	if asked < 700 || found < 8_000 {
+		t.Errorf("only %d queries, %d records found in archives", asked, found)
 	}
 	t.Logf("%d queries asked, %d failed; %d aggregates and %d of absent archives were not", asked, failed, aggregates, absent)
 }
