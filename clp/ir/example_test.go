@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/tracehandler/tracehandler/clp/ir"
 )
@@ -103,4 +104,43 @@ func ExampleIncompleteError() {
 	var incomplete *ir.IncompleteError
 	fmt.Println(r.Number(), errors.As(err, &incomplete), incomplete.Offset-incomplete.Unit, errors.Is(err, io.ErrUnexpectedEOF))
 	// Output: 1 true 15 true
+}
+
+// A stream whose writer has died is gone on with: what is whole stays, the torn event goes.
+func ExampleReopenKV() {
+	f, err := os.CreateTemp("", "stream")
+	if err != nil {
+		panic(err)
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	var b ir.Builder
+	write := func(w *ir.KVWriter, text string) {
+		b.Reset()
+		b.User()
+		b.String("message", text)
+		if err := errors.Join(w.Write(&b), w.Flush()); err != nil {
+			panic(err)
+		}
+	}
+	w, err := ir.NewKVWriter(f, nil)
+	if err != nil {
+		panic(err)
+	}
+	write(w, "first")
+	write(w, "this one is torn")
+	if size, err := f.Seek(-5, io.SeekEnd); err != nil || f.Truncate(size) != nil {
+		panic(err)
+	}
+
+	w, found, err := ir.ReopenKV(f, nil)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(found.Events, found.Ended, found.Dropped > 0)
+	write(w, "second")
+	fmt.Println(w.Close())
+	// Output:
+	// 1 false true
+	// <nil>
 }
