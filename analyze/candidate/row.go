@@ -33,6 +33,7 @@ func finish(r *Row, total int64, o Options) {
 	}
 	if r.Provenance == "torch_trace" || r.Captured {
 		r.Work, r.HasWork = roofline.Model(r.Op, roofline.ParseShape(r.Dims, r.Types, r.Concrete))
+		r.Work = r.Work.By(device)
 	}
 	if r.HasWork && o.Spec != nil && r.Time > 0 {
 		if r.Estimate, r.HasEstimate = r.Work.On(*o.Spec); r.HasEstimate {

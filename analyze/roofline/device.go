@@ -11,8 +11,8 @@ import (
 //go:embed devices.json
 var devicesJSON []byte
 
-// Spec is what a device can do. TFLOPS are 1e12 operations a second, keyed by precision: bf16, fp16, fp8, fp4, int8,
-// fp32, fp64. A precision that is missing is unknown.
+// Spec is what a device can do, without sparsity. TFLOPS are 1e12 operations a second, keyed by precision: bf16, fp16,
+// fp8, fp4, int8, tf32, fp32, fp64. A precision that is missing is unknown.
 type Spec struct {
 	Name   string             `json:"name"`
 	Match  []string           `json:"match"`    // lower-case parts of device names
@@ -38,14 +38,17 @@ func ParseSpecs(text []byte) ([]Spec, error) {
 	return specs, nil
 }
 
-// DeviceSpec finds a device by the name the profiler gives it, among more and then the built-in ones. false means
-// unknown.
+// DeviceSpec finds a device by the name the profiler gives it, among more and then the built-in ones: the first with a
+// part of its name. false means unknown, as a slice of a built-in device is ("NVIDIA H100 80GB HBM3 MIG 1g.10gb").
 func DeviceSpec(name string, more ...Spec) (Spec, bool) {
 	known, err := builtin()
 	if err != nil {
 		return Spec{}, false
 	}
 	name = strings.ToLower(name)
+	if strings.Contains(name, " mig ") {
+		known = nil
+	}
 	for _, list := range [][]Spec{more, known} {
 		for _, s := range list {
 			for _, m := range s.Match {
@@ -73,6 +76,15 @@ type Estimate struct {
 	Compute     float64 // at the device's peak for the precision
 	Memory      float64 // at its memory bandwidth
 	Bound       Bound
+}
+
+// By is the Work as a kernel does it: what the matrix units are given as fp32 they round to tf32 if the kernel's name says
+// so, and are several times as fast. CUTLASS names such kernels by the instruction, 16 × 8 × 8 in single precision.
+func (w Work) By(kernel string) Work {
+	if w.Matrix && w.Precision == "fp32" && (strings.Contains(kernel, "tf32") || strings.Contains(kernel, "_s1688gemm")) {
+		w.Precision = "tf32"
+	}
+	return w
 }
 
 // On is the Work's estimate on a device. ok is false if the device's peak for the precision is unknown or the Work does

@@ -12,7 +12,9 @@ func TestDevices(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"AMD Instinct MI300X": "MI300X", "NVIDIA H100 80GB HBM3": "H100 SXM", "NVIDIA H100 PCIe": "H100 PCIe", "NVIDIA B200": "B200",
-		"AMD Instinct MI210": "", "": "", "NVIDIA H200": "",
+		"NVIDIA H200": "H200 SXM", "NVIDIA H200 NVL": "H200 NVL", "NVIDIA A100-SXM4-80GB": "A100 80GB SXM", "NVIDIA A100 80GB PCIe": "A100 80GB PCIe",
+		"NVIDIA A100-SXM4-40GB": "A100 40GB", "AMD Instinct MI210": "", "AMD Instinct MI308X": "", "": "", "NVIDIA H100 NVL": "",
+		"NVIDIA GB200": "", "NVIDIA H100 80GB HBM3 MIG 1g.10gb": "", "NVIDIA A100-SXM4-80GB MIG 3g.40gb": "",
 	} {
 		s, known := DeviceSpec(name)
 		if s.Name != want || known != (want != "") {
@@ -78,6 +80,30 @@ func TestOn(t *testing.T) {
 	w.Precision = "fp12"
 	if e, ok := w.On(spec); ok {
 		t.Errorf("an unknown precision has a peak: %+v", e)
+	}
+}
+
+func TestBy(t *testing.T) {
+	for _, c := range []struct {
+		precision, kernel, want string
+		matrix                  bool
+	}{
+		{"fp32", "sm80_xmma_gemm_f32f32_tf32f32_f32_tn_n_tilesize64x64x64", "tf32", true},
+		{"fp32", "void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_128x128_16x5_tn_align4>", "tf32", true},
+		{"fp32", "ampere_sgemm_128x64_tn", "fp32", true},
+		{"fp32", "Cijk_Ailk_Bljk_S_B_MT64x64x16", "fp32", true},
+		{"fp32", "vectorized_tf32", "fp32", false},
+		{"bf16", "sm80_tf32", "bf16", true},
+	} {
+		if got := (Work{Precision: c.precision, Matrix: c.matrix}).By(c.kernel).Precision; got != c.want {
+			t.Errorf("%s by %s: %s, want %s", c.precision, c.kernel, got, c.want)
+		}
+	}
+	w := Work{FLOPs: 1e12, Bytes: 1, Precision: "fp32", Matrix: true}
+	spec, _ := DeviceSpec("NVIDIA A100-SXM4-80GB")
+	slow, _ := w.On(spec)
+	if fast, ok := w.By("tf32").On(spec); !ok || fast.Compute*8 != slow.Compute {
+		t.Errorf("%v as tf32, %v as fp32", fast, slow)
 	}
 }
 

@@ -170,8 +170,8 @@ func (o *analyzeOptions) options(cmd *cobra.Command) (analyze.Options, error) {
 	if f.Changed("top") {
 		opts.TopK = o.top
 	}
-	if opts.Idle < 0 || opts.Compute < 0 || opts.TopK < 0 {
-		return opts, &usageError{cmd, errors.New("--max-idle, --min-compute and --top are not negative")}
+	if !(opts.Idle >= 0 && opts.Compute >= 0) || opts.TopK < 0 || o.steps < 0 {
+		return opts, &usageError{cmd, errors.New("--max-idle, --min-compute, --top and --steps are numbers, not negative ones")}
 	}
 	window, err := analyze.ParseWindow(o.window)
 	if err != nil {

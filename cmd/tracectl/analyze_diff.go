@@ -84,6 +84,9 @@ decodes, the longest of prefills. Each becomes a trace in DIRECTORY; execution_d
 			if out == "" {
 				return &usageError{cmd, errors.New("--out says where to")}
 			}
+			if n < 0 {
+				return &usageError{cmd, errors.New("--steps is not negative")}
+			}
 			ctx, stop := interruptible(cmd)
 			defer stop()
 			splits, err := analyze.SplitSteady(ctx, args[0], out, n)
