@@ -142,3 +142,14 @@ func TestFileTakenAway(t *testing.T) {
 		}
 	}
 }
+
+// TestNothingToRecover: the error names what the caller named.
+func TestNothingToRecover(t *testing.T) {
+	fsys := disk(t, trace, []byte(line(0)))
+	for _, name := range []string{"/logs/missing", "/logs/missing.partial"} {
+		var e *fs.PathError
+		if r, err := Recover(name, &Options{FS: fsys}); !errors.Is(err, fs.ErrNotExist) || !errors.As(err, &e) || e.Path != name || len(r) > 0 {
+			t.Errorf("%s: %v, %v", name, r, err)
+		}
+	}
+}

@@ -41,11 +41,14 @@ func Recover(path string, o *Options) ([]Report, error) {
 			return nil, nil
 		}
 	}
-	r, err := recoverFile(path, opts)
-	if err != nil && r.Path == "" {
-		return nil, err
+	r, rerr := recoverFile(path, opts)
+	if rerr != nil && r.Path == "" {
+		if err != nil && errors.Is(rerr, fs.ErrNotExist) {
+			rerr = fmt.Errorf("finalize: %w", err) // it names what the caller named
+		}
+		return nil, rerr
 	}
-	return []Report{r}, err
+	return []Report{r}, rerr
 }
 
 func (o *Options) orDefault() Options {
