@@ -45,7 +45,6 @@ func Dir(ctx context.Context, source, out string, o *Options) (*Report, error) {
 		return nil, fmt.Errorf("parse: output: %w", err)
 	}
 	if err := st.publish(); err != nil {
-		st.abort()
 		return nil, err
 	}
 	rep.List = filepath.Join(out, listName)

@@ -88,8 +88,7 @@ func (m *memo) Learn(key, text []byte) *js.Doc {
 		return nil
 	}
 	if m.bytes > memoLimit {
-		*m = memo{}
-		s = m.slot(key)
+		m.forget()
 	}
 	h := maphash.Bytes(memoSeed, text)
 	d := s.byText[h]
@@ -128,6 +127,17 @@ func (m *memo) Learn(key, text []byte) *js.Doc {
 	s.recent[s.turn&3] = d
 	s.turn++
 	return d
+}
+
+// forget empties the memo. Values that are in use elsewhere stay, but must not hold on to each other.
+func (m *memo) forget() {
+	for _, s := range [...]*memoSlot{&m.meta, &m.stack, &m.args} {
+		for _, d := range s.byText {
+			d.Tag.(*known).next = nil
+		}
+		*s = memoSlot{}
+	}
+	m.bytes = 0
 }
 
 // identifier computes the identity of values. One goroutine uses it.

@@ -30,10 +30,9 @@ func (e *BusyError) Error() string {
 // the operating system can do that (Linux), else in two; a crash between the two is mended by the next run.
 type staging struct {
 	out, dir, old string
+	lockPath      string
 	lock          vfs.File
 }
-
-const lockName = "lock"
 
 // openStaging checks that out may be written and makes its staging folder. What a run that died has left is removed.
 func openStaging(source, out string, overwrite bool) (*staging, error) {
@@ -51,7 +50,8 @@ func openStaging(source, out string, overwrite bool) (*staging, error) {
 	if err := os.MkdirAll(parent, 0o700); err != nil {
 		return nil, fmt.Errorf("parse: output: %w", err)
 	}
-	s := &staging{out: out, dir: filepath.Join(parent, "."+base+".parsing"), old: filepath.Join(parent, "."+base+".old")}
+	s := &staging{out: out}
+	s.dir, s.old, s.lockPath = filepath.Join(parent, "."+base+".parsing"), filepath.Join(parent, "."+base+".old"), filepath.Join(parent, "."+base+".lock")
 	if err := s.takeLock(); err != nil {
 		return nil, err
 	}
@@ -81,17 +81,10 @@ func apart(source, out string) error {
 	return nil
 }
 
-// takeLock makes the staging folder, or takes over one whose owner is gone.
+// takeLock keeps other runs for the same output away.
 func (s *staging) takeLock() error {
-	for range 3 {
-		if err := os.Mkdir(s.dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("parse: output: %w", err)
-		}
-		st, err := os.Lstat(s.dir)
-		if err != nil || !st.IsDir() {
-			return fmt.Errorf("parse: output: %s is in the way: not a folder", s.dir)
-		}
-		f, err := vfs.OS.OpenFile(filepath.Join(s.dir, lockName), os.O_CREATE|os.O_RDWR, 0o600)
+	for range 10 {
+		f, err := vfs.OS.OpenFile(s.lockPath, os.O_CREATE|os.O_RDWR, 0o600)
 		if err != nil {
 			return fmt.Errorf("parse: output: %w", err)
 		}
@@ -102,8 +95,10 @@ func (s *staging) takeLock() error {
 			}
 			return fmt.Errorf("parse: output: %w", err)
 		}
-		// The folder may have become someone's output, or gone, between the two steps; then try again.
-		if _, err := os.Lstat(filepath.Join(s.dir, lockName)); err == nil {
+		// Who held the lock before may have removed the file meanwhile; then it keeps nobody away.
+		mine, err1 := f.Stat()
+		there, err2 := os.Lstat(s.lockPath)
+		if err1 == nil && err2 == nil && os.SameFile(mine, there) {
 			s.lock = f
 			return nil
 		}
@@ -112,17 +107,24 @@ func (s *staging) takeLock() error {
 	return &BusyError{s.out}
 }
 
+// unlock lets other runs in again.
+func (s *staging) unlock() {
+	if runtime.GOOS == "windows" { // there an open file cannot be removed
+		_ = s.lock.Close()
+		_ = os.Remove(s.lockPath)
+		return
+	}
+	_ = os.Remove(s.lockPath)
+	_ = s.lock.Close()
+}
+
+// prepare mends what a run that died has left, checks that the output may be written, and makes the staging folder.
 func (s *staging) prepare(overwrite bool) error {
-	entries, err := os.ReadDir(s.dir)
-	if err != nil {
+	if err := os.RemoveAll(s.dir); err != nil {
 		return fmt.Errorf("parse: output: %w", err)
 	}
-	for _, e := range entries {
-		if e.Name() != lockName {
-			if err := os.RemoveAll(filepath.Join(s.dir, e.Name())); err != nil {
-				return fmt.Errorf("parse: output: %w", err)
-			}
-		}
+	if err := os.Mkdir(s.dir, 0o700); err != nil {
+		return fmt.Errorf("parse: output: %w", err)
 	}
 	st, err := os.Lstat(s.out)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -161,43 +163,39 @@ func (s *staging) prepare(overwrite bool) error {
 }
 
 // publish puts the finished output in its place.
-func (s *staging) publish() error {
-	if runtime.GOOS == "windows" {
-		// There an open file can be neither removed nor moved with its folder.
-		s.lock.Close()
-	} else {
-		defer s.lock.Close()
-	}
-	if err := os.Remove(filepath.Join(s.dir, lockName)); err != nil {
-		return fmt.Errorf("parse: publish: %w", err)
-	}
+func (s *staging) publish() (err error) {
+	defer s.unlock()
 	if err := syncTree(s.dir); err != nil {
+		_ = os.RemoveAll(s.dir)
 		return fmt.Errorf("parse: publish: %w", err)
 	}
 	parent := filepath.Dir(s.out)
-	_, err := os.Lstat(s.out)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err := os.Rename(s.dir, s.out); err != nil {
-			return fmt.Errorf("parse: publish: %w", err)
+	old := ""
+	_, err = os.Lstat(s.out)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = os.Rename(s.dir, s.out)
+	case exchange(s.dir, s.out) == nil:
+		err, old = nil, s.dir
+	default:
+		if err = os.Rename(s.out, s.old); err == nil {
+			if err = os.Rename(s.dir, s.out); err != nil {
+				err = errors.Join(err, os.Rename(s.old, s.out))
+			}
+			old = s.old
 		}
-		return vfs.OS.SyncDir(parent)
 	}
-	if exchange(s.dir, s.out) == nil {
-		if err := vfs.OS.SyncDir(parent); err != nil {
-			return fmt.Errorf("parse: publish: %w", err)
-		}
-		return removeOld(s.dir)
-	}
-	if err := os.Rename(s.out, s.old); err != nil {
+	if err != nil {
+		_ = os.RemoveAll(s.dir)
 		return fmt.Errorf("parse: publish: %w", err)
-	}
-	if err := os.Rename(s.dir, s.out); err != nil {
-		return errors.Join(fmt.Errorf("parse: publish: %w", err), os.Rename(s.old, s.out))
 	}
 	if err := vfs.OS.SyncDir(parent); err != nil {
 		return fmt.Errorf("parse: publish: %w", err)
 	}
-	return removeOld(s.old)
+	if old == "" {
+		return nil
+	}
+	return removeOld(old)
 }
 
 func removeOld(dir string) error {
@@ -225,5 +223,5 @@ func syncTree(dir string) error {
 // abort removes the staging folder.
 func (s *staging) abort() {
 	_ = os.RemoveAll(s.dir)
-	_ = s.lock.Close()
+	s.unlock()
 }

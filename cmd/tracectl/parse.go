@@ -48,7 +48,7 @@ The output directory appears when it is complete. With --overwrite it replaces t
 whole until then. Damaged lines and files are reported on standard error, and the rest is parsed; the exit code is 0 then.`,
 		Example: `  tracectl parse -o parsed/ /tmp/logs
   tracectl parse -o parsed/ --overwrite --rank 3 /tmp/logs
-  tracectl parse -o parsed/ --format clp --no-split trace.ndjson.zst`,
+  tracectl parse -o parsed/ --format zstd --no-split trace.ndjson.zst`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return runParse(cmd, args[0], &o) },
 	}
@@ -59,7 +59,7 @@ whole until then. Damaged lines and files are reported on standard error, and th
 	f.BoolVar(&o.allRanks, "all-ranks", false, "parse every rank, as is done without --rank")
 	f.BoolVar(&o.NoPreInit, "no-pre-init-attribution", false, "leave files without a rank without one")
 	f.BoolVar(&o.NoSplit, "no-split", false, "write one file for each rank")
-	f.StringVar(&o.output, "format", "gzip", "write this `format`: gzip, zstd, plain or clp")
+	f.StringVar(&o.output, "format", "gzip", "write this `format`: gzip, zstd, plain, clp-ir or, where this build can, clp")
 	f.StringVar(&o.maxSize, "max-output-size", "", "continue in another file beyond this `size`, such as 200MB")
 	f.StringVar(&o.TorchTraceDir, "torch-trace-dir", "", "take compile frames from the torch logs in this `directory`")
 	f.StringVar(&o.analyses, "analysis", "", "run these `analyses`: all, none, or some of loop_schedules, procedure_checks, amd_buffer_ops, roofline (default all, or $TRITONPARSE_ANALYSIS)")
