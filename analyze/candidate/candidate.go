@@ -30,9 +30,9 @@ type Options struct {
 	Sources SourceFinder   // nil: only what the trace itself says
 }
 
-// SourceFinder tells where a kernel's source is. file is what the trace says, or "".
+// SourceFinder tells where a kernel's source is. from is the python file that launched it, if stacks were read, or "".
 type SourceFinder interface {
-	Find(device, file string) Location
+	Find(device, from string) Location
 }
 
 // Row is one candidate.
@@ -66,7 +66,7 @@ type Row struct {
 	SkipReason  string
 	Source      Location
 	Graph       bool   // it ran in a replayed graph
-	Captured    bool   // its op is that of the graph\'s capture
+	Captured    bool   // its op is that of the graph's capture
 	Forward     string // the op whose gradient it computes, or ""
 	Modules     string // the nn.Module path that spent most of the time, if stacks were read
 	Frame       string // the python frame that launched most of it, if stacks were read

@@ -46,7 +46,7 @@ func finish(r *Row, total int64, o Options) {
 		}
 	}
 	r.Priority = r.Percent * (1 - r.Efficiency/100)
-	r.Source = find(device, r.Source.File, o.Sources)
+	r.Source = find(device, r.Source.File, r.Frame, o.Sources)
 	if r.Rewritable && (r.Source.File == "" || r.Source.Line == 0 && r.Source.Method != "trace_kernel_file") {
 		r.SkipReason = category.ReasonUnresolved
 	}
