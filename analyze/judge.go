@@ -118,7 +118,11 @@ func (r *Result) level() {
 		}
 	}
 	if r.Spec == nil && r.Level < LevelReplay {
-		r.Missing = append(r.Missing, fmt.Sprintf("specifications of the device %q", r.Device))
+		if r.Device == "" {
+			r.Missing = append(r.Missing, "the device's name, and so its specifications")
+		} else {
+			r.Missing = append(r.Missing, fmt.Sprintf("specifications of the device %q", r.Device))
+		}
 	}
 	if r.Degraded {
 		r.Missing = append(r.Missing, "parts of the input: it is damaged or cut short")

@@ -37,6 +37,9 @@ func Run(ctx context.Context, path string, o Options) (*Result, error) {
 		return nil, fmt.Errorf("analyze: %w", err)
 	}
 	r.Captures = sel.Captures
+	if n := len(sel.Others); n > 0 {
+		r.warn("traces_left_out", "info", "%d trace(s) made from others were left out: %s", n, names(sel.Others))
+	}
 	for i, f := range sel.Traces {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -57,6 +60,18 @@ func Run(ctx context.Context, path string, o Options) (*Result, error) {
 		return nil, err
 	}
 	return r, nil
+}
+
+// names lists the first few files.
+func names(files []input.File) string {
+	var paths []string
+	for _, f := range files[:min(3, len(files))] {
+		paths = append(paths, f.Path)
+	}
+	if more := len(files) - len(paths); more > 0 {
+		paths = append(paths, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(paths, ", ")
 }
 
 func (r *Result) warn(code, severity, format string, args ...any) {

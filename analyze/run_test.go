@@ -2,12 +2,14 @@ package analyze
 
 import (
 	"context"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"math"
 	"os"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -224,7 +226,7 @@ func TestWrite(t *testing.T) {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	want := []string{"analysis.md", "categories.csv", "collectives.csv", "kernel_candidates.json", "kernels.csv", "ops.csv", "report.html", "streams.csv", "summary.json", "timeline.csv"}
+	want := []string{"analysis.md", "categories.csv", "collectives.csv", "kernel_candidates.json", "kernel_metrics.csv", "kernels.csv", "ops.csv", "report.html", "streams.csv", "summary.json", "timeline.csv"}
 	if !reflect.DeepEqual(names, want) {
 		t.Errorf("%v", names)
 	}
@@ -235,6 +237,20 @@ func TestWrite(t *testing.T) {
 	}
 	if err := json.Unmarshal(text, &c); err != nil || len(c.HotKernels) == 0 || c.HotKernels[0].TaskGroup == "" {
 		t.Errorf("%v %+v", err, c)
+	}
+	f, err := os.Open(filepath.Join(dir, "kernel_metrics.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil || len(rows) != 1+len(c.HotKernels) {
+		t.Fatalf("%d rows of metrics, %d candidates: %v", len(rows), len(c.HotKernels), err)
+	}
+	for i, k := range c.HotKernels {
+		if m := rows[i+1]; m[0] != k.KernelID || m[1] != k.Name || m[3] != k.DeviceKernelName || m[4] != fixed(k.DurationUS, 3) || m[6] != strconv.Itoa(k.CallCount) || m[15] != strconv.Itoa(k.PriorityRank) {
+			t.Errorf("%v is not %+v", m, k)
+		}
 	}
 }
 
@@ -353,89 +369,10 @@ func TestMixedFolder(t *testing.T) {
 	if !reflect.DeepEqual(codes, []string{"not_a_trace", "trace_without_kernels"}) {
 		t.Errorf("%v", codes)
 	}
-}
-
-// TestSummaryVectors compares the JSON of the summary, key by key, with the vectors, whose names it uses. Lists are
-// compared as sets, for equal times may stand in any order.
-func TestSummaryVectors(t *testing.T) {
-	keys := []string{"events", "gpu_events", "memory_ops", "streams", "timeline_all_gpu_events", "linked", "timeline_bypass", "attribution_external_id", "graph", "flows",
-		"launchers_external_id", "launchers_external_id_shapes", "launchers_enclosing_op", "launchers_enclosing_op_args", "collectives", "annotations", "kernels_by_name"}
-	for _, path := range vectors(t) {
-		t.Run(filepath.Base(path), func(t *testing.T) {
-			want := readExpected[map[string]any](t, path+".expected.json")
-			text, err := json.Marshal(run(t, path+".json.gz", Options{}).Summary().Ranks[0])
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got map[string]any
-			if err := json.Unmarshal(text, &got); err != nil {
-				t.Fatal(err)
-			}
-			for _, k := range keys {
-				if why := covers(got[k], want[k]); why != "" {
-					t.Errorf("%s%s", k, why)
-				}
-			}
-		})
+	copyFile("testdata/kineto/torch_compile_triton.json.gz", "merged-all.json.gz")
+	r = run(t, dir, Options{})
+	if len(r.Ranks) != 1 || filepath.Base(r.Ranks[0].File.Path) != "merged-all.json.gz" || len(r.Warnings) == 0 || r.Warnings[0].Code != "traces_left_out" ||
+		!strings.Contains(r.Warnings[0].Message, "3 trace(s)") {
+		t.Errorf("%+v", r.Warnings)
 	}
-}
-
-// covers says where got lacks something of want; "" if it has it all. Keys that are Hyperloom's own or text are left out.
-func covers(got, want any) string {
-	switch w := want.(type) {
-	case map[string]any:
-		g, ok := got.(map[string]any)
-		if !ok {
-			return ": no object"
-		}
-		for k, v := range w {
-			if k == "rule" || strings.HasPrefix(k, "hl_") || k == "busy_pct" || k == "idle_pct" {
-				continue
-			}
-			if why := covers(g[k], v); why != "" {
-				return "." + k + why
-			}
-		}
-		return ""
-	case []any:
-		g, _ := got.([]any)
-		objects := false
-		if len(w) > 0 {
-			_, objects = w[0].(map[string]any)
-		}
-		for i, v := range w {
-			found := false
-			for j := range g {
-				if (objects || i == j) && covers(g[j], v) == "" {
-					found = true
-					break
-				}
-			}
-			if !found {
-				text, _ := json.Marshal(v)
-				return ": no " + string(text)
-			}
-		}
-		return ""
-	case float64:
-		if g, ok := got.(float64); !ok || math.Abs(g-w) > 1e-4+1e-12*math.Abs(w) {
-			text, _ := json.Marshal(got)
-			return ": " + string(text) + " is not " + strings.TrimSpace(string(mustJSON(w)))
-		}
-		return ""
-	case nil:
-		return ""
-	}
-	if !reflect.DeepEqual(got, want) {
-		return ": " + string(mustJSON(got)) + " is not " + string(mustJSON(want))
-	}
-	return ""
-}
-
-func mustJSON(v any) []byte {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return []byte(err.Error())
-	}
-	return text
 }

@@ -167,7 +167,33 @@ func (r *Result) Tables() []Table {
 	for _, c := range r.Set.Categories {
 		categories.Rows = append(categories.Rows, []string{string(c.Category), strconv.Itoa(c.Kernels), us3(c.Time), fmt.Sprintf("%.4f", c.Percent)})
 	}
-	return append([]Table{timelines, categories, kernels, ops, streams, comms}, r.collectiveTables()...)
+	return append([]Table{timelines, categories, kernels, ops, streams, comms, r.metricsTable()}, r.collectiveTables()...)
+}
+
+// metricsTable has a row for each candidate: what kernel_candidates.json says of it, for a spreadsheet. What is not known
+// is empty.
+func (r *Result) metricsTable() Table {
+	t := Table{Name: "kernel_metrics", Header: []string{"kernel_id", "name", "category", "kernel", "total_us", "pct_of_kernel_time", "calls", "mean_us", "gflops", "data_moved_mb", "flops_per_byte", "roofline_us",
+		"efficiency_pct", "bound", "priority", "priority_rank", "shapes", "dtypes", "shape_provenance", "source_file", "source_line", "module_path", "python_frame"}}
+	number := func(known bool, v float64) string {
+		if !known {
+			return ""
+		}
+		return strconv.FormatFloat(v, 'g', 8, 64)
+	}
+	for i := range r.hot() {
+		row := &r.Set.Rows[i]
+		bytes := row.HasWork && row.Work.Bytes > 0
+		line := ""
+		if row.Source.Line > 0 {
+			line = strconv.Itoa(row.Source.Line)
+		}
+		t.Rows = append(t.Rows, []string{kernelID(i), row.Name, string(row.Category), row.Kernels[0].Name, us3(row.Time), fmt.Sprintf("%.4f", row.Percent), strconv.Itoa(row.Calls), us3(row.Time / int64(row.Calls)),
+			number(row.HasWork, row.Work.FLOPs/1e9), number(bytes, row.Work.Bytes/(1<<20)), number(bytes, row.Work.Intensity()), number(row.HasEstimate, row.Estimate.Nanoseconds/1e3),
+			number(row.HasEstimate, row.Efficiency), string(row.Estimate.Bound), fmt.Sprintf("%.4f", row.Priority), strconv.Itoa(row.Rank), candidate.ShapeText(row.Dims, row.Types), row.Types, row.Provenance,
+			row.Source.File, line, row.Modules, row.Frame})
+	}
+	return t
 }
 
 // collectiveTables compare the ranks; there are none for one rank.
