@@ -29,14 +29,14 @@ type account struct {
 	accepted map[int][]int
 	next     map[int]int
 	dropped  int64
-	told     int64 // calls of OnError
+	told     atomic.Int64 // calls of OnError
 }
 
 func newAccount(s sink.Sink) *account {
 	a := &account{accepted: map[int][]int{}, next: map[int]int{}}
 	a.h = handler.New(s, &handler.Options{
 		FlushInterval: 5 * time.Millisecond,
-		OnError:       func(error) { atomic.AddInt64(&a.told, 1) },
+		OnError:       func(error) { a.told.Add(1) },
 	})
 	return a
 }
@@ -91,7 +91,7 @@ func (a *account) settle(fsys vfs.FS, dir string, k kind) error {
 	if s.Dropped != a.dropped || tr.dropped != a.dropped {
 		return fmt.Errorf("%d events were dropped, Stats says %d, the trace %d", a.dropped, s.Dropped, tr.dropped)
 	}
-	if told := atomic.LoadInt64(&a.told); told != s.Episodes {
+	if told := a.told.Load(); told != s.Episodes {
 		return fmt.Errorf("OnError was told %d times of %d episodes", told, s.Episodes)
 	}
 	if s.Sink.LostEvents != 0 {
@@ -113,6 +113,8 @@ func TestFullDisk(t *testing.T) {
 		})
 		if small := os.Getenv("TRACEHANDLER_SMALL_DISK"); small != "" {
 			t.Run("real", func(t *testing.T) {
+				smallDisk.Lock()
+				defer smallDisk.Unlock()
 				dir, err := os.MkdirTemp(small, "race")
 				must(t, err)
 				defer os.RemoveAll(dir)
@@ -136,6 +138,9 @@ func TestFullDisk(t *testing.T) {
 		}
 	})
 }
+
+// smallDisk is held by the one test that uses it.
+var smallDisk sync.Mutex
 
 func fullDisk(t *testing.T, k kind, fsys vfs.FS, dir string, fill, free func()) {
 	a := newAccount(sink.File(filepath.Join(dir, "trace"+k.suffix()), k.options(fsys)))

@@ -110,7 +110,7 @@ func (i id) pad() string {
 	h ^= h >> 29
 	size := int(h % 300)
 	if size == 7 {
-		size = int(h>>20) % (maxLine - 200)
+		size = int((h >> 20) % (maxLine - 200))
 	}
 	b := make([]byte, 0, size+16)
 	for len(b) < size {

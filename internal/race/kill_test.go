@@ -89,7 +89,7 @@ func (v *victim) live() error {
 		Ledger:  filepath.Join(v.dir, fmt.Sprint("ledger", v.lives)),
 		First:   v.lives * 10,
 		Seed:    v.rng.Uint64(),
-		Recover: v.lives > 1 && v.rng.IntN(4) == 0,
+		Recover: v.rng.IntN(4) == 0 && exists(vfs.OS, filepath.Dir(v.path())),
 	}
 	if v.rng.IntN(4) == 0 {
 		tk.Close = 1 + v.rng.IntN(500)
