@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tracehandler/tracehandler/cmd/tracectl/internal/screen"
 	"github.com/tracehandler/tracehandler/parse"
 )
 
@@ -72,7 +73,7 @@ func runDiff(cmd *cobra.Command, args []string, o *diffOptions) error {
 	if o.list {
 		for i, path := range args {
 			for _, c := range sides[i] {
-				if _, err := fmt.Fprintf(out, "%s: %d  line %d  %s  %.12s  num_warps %s  num_stages %s\n", path, c.Index, c.Line, c.Name, c.Hash,
+				if _, err := fmt.Fprintf(out, "%s: %d  line %d  %s  %.12s  num_warps %s  num_stages %s\n", path, c.Index, c.Line, screen.Text(c.Name), screen.Text(c.Hash),
 					orDash(c.Metadata["num_warps"]), orDash(c.Metadata["num_stages"])); err != nil {
 					return err
 				}
@@ -232,7 +233,11 @@ func writeDiffs(w io.Writer, sides [2][]parse.Compiled, diffs []*parse.Differenc
 			fmt.Fprintf(&b, "only in %s: %s %.12s\n", side, sides[i][n].Name, sides[i][n].Hash)
 		}
 	}
-	_, err := io.WriteString(w, b.String())
+	lines := strings.Split(b.String(), "\n")
+	for i := range lines {
+		lines[i] = screen.Text(lines[i])
+	}
+	_, err := io.WriteString(w, strings.Join(lines, "\n"))
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tracehandler/tracehandler/cmd/tracectl/internal/screen"
 	"github.com/tracehandler/tracehandler/parse"
 )
 
@@ -39,7 +40,7 @@ of arguments, of the compilation's metadata or of the launch: num_stages=3, C_pt
 // complainOf prints what could not be read; it returns errReported if there is anything.
 func complainOf(cmd *cobra.Command, problems []parse.Problem) error {
 	for _, p := range problems {
-		complain(cmd.ErrOrStderr(), errors.New(p.String()))
+		complain(cmd.ErrOrStderr(), errors.New(screen.Text(p.String())))
 	}
 	if len(problems) > 0 {
 		return errReported
@@ -53,7 +54,7 @@ func listKernels(cmd *cobra.Command, path string) error {
 		return err
 	}
 	for _, k := range ks {
-		if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%-40s %14s %12s\n", k.Name, plural(int64(k.Compiled), "compilation"), launchesText(k.Launches)); err != nil {
+		if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%-40s %14s %12s\n", screen.Text(k.Name), plural(int64(k.Compiled), "compilation"), launchesText(k.Launches)); err != nil {
 			return err
 		}
 	}
@@ -83,7 +84,7 @@ func listLaunches(cmd *cobra.Command, path, kernel, filters string) error {
 		return err
 	}
 	for _, l := range ls {
-		if _, err := fmt.Fprintf(cmd.OutOrStdout(), "id %d  line %d  grid %s\n", l.ID, l.Line, l.Grid); err != nil {
+		if _, err := fmt.Fprintf(cmd.OutOrStdout(), "id %d  line %d  grid %s\n", l.ID, l.Line, screen.Text(l.Grid)); err != nil {
 			return err
 		}
 	}
@@ -103,7 +104,7 @@ func listLaunches(cmd *cobra.Command, path, kernel, filters string) error {
 	}
 	hint := ""
 	if near := parse.CloseNames(kernel, names); len(near) > 0 {
-		hint = "; there is " + strings.Join(near, ", ")
+		hint = "; there is " + screen.Text(strings.Join(near, ", "))
 	}
 	return fmt.Errorf("%s: no kernel %q%s", path, kernel, hint)
 }

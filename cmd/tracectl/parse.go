@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tracehandler/tracehandler/cmd/tracectl/internal/screen"
 	"github.com/tracehandler/tracehandler/naming"
 	"github.com/tracehandler/tracehandler/parse"
 )
@@ -174,7 +175,7 @@ func reportProblems(w io.Writer, rep *parse.Report, verbose bool) {
 			if i == few && !verbose {
 				break
 			}
-			fmt.Fprintf(w, "tracectl: %s\n", humane(errors.New(p.String())))
+			fmt.Fprintf(w, "tracectl: %s\n", screen.Text(humane(errors.New(p.String()))))
 		}
 		shown := len(r.Details)
 		if !verbose {
@@ -205,7 +206,7 @@ func writeParseSummary(w io.Writer, rep *parse.Report, verbose bool) error {
 			b.WriteByte('\n')
 		}
 		for _, d := range r.Dropped() {
-			fmt.Fprintf(&b, "  left out: %s\n", d)
+			fmt.Fprintf(&b, "  left out: %s\n", screen.Text(d))
 		}
 		if r.Fakes > 0 {
 			fmt.Fprintf(&b, "  made up: %s of kernels that were only launched\n", plural(r.Fakes, "compilation"))
@@ -225,7 +226,7 @@ func writeParseSummary(w io.Writer, rep *parse.Report, verbose bool) error {
 		if i == 0 {
 			b.WriteString("\nskipped:\n")
 		}
-		fmt.Fprintf(&b, "  %s: %s\n", filepath.Base(s.Path), s.Reason)
+		fmt.Fprintf(&b, "  %s: %s\n", screen.Text(filepath.Base(s.Path)), s.Reason)
 	}
 	events := rep.Events()
 	fmt.Fprintf(&b, "\n%s: %s, %s", rep.Out, plural(int64(len(rep.Files())), "file"), bytesText(rep.Bytes))
