@@ -74,9 +74,8 @@ func (r *Result) head(d *report.Doc) {
 		banner += " Missing: " + strings.Join(r.Missing, "; ") + "."
 	}
 	d.Quotes = append(d.Quotes, banner)
-	if w := r.Ranks[0].Window; w != nil {
-		first, last := r.Ranks[0].Roots[w.Start], r.Ranks[0].Roots[w.End-1]
-		d.Quotes = append(d.Quotes, fmt.Sprintf("Window: %d iteration(s) of %d, from %s to %s.", w.End-w.Start, len(r.Ranks[0].Roots), first.Name, last.Name))
+	if w := r.Ranks[0].WindowText(); w != "" {
+		d.Quotes = append(d.Quotes, "Window: "+w+".")
 	}
 	if r.Degraded {
 		d.Quotes = append(d.Quotes, "DEGRADED: the input is damaged; this is what its complete events say.")

@@ -16,7 +16,6 @@ import (
 	"github.com/tracehandler/tracehandler/analyze/link"
 	"github.com/tracehandler/tracehandler/analyze/source"
 	"github.com/tracehandler/tracehandler/analyze/stacks"
-	"github.com/tracehandler/tracehandler/analyze/steps"
 	"github.com/tracehandler/tracehandler/analyze/tables"
 	"github.com/tracehandler/tracehandler/analyze/timeline"
 )
@@ -143,38 +142,6 @@ func (k *Rank) kernels() (n int) {
 		}
 	}
 	return n
-}
-
-// choose narrows a rank to the window asked for.
-func (r *Result) choose(k *Rank) {
-	k.Roots = steps.Find(k.Trace)
-	if r.Options.Window == WindowAll {
-		return
-	}
-	sel := steps.Select(k.Roots, r.Options.Steps)
-	w := sel.Mixed
-	switch r.Options.Window {
-	case WindowDecode:
-		w = sel.Decode
-	case WindowPrefill:
-		w = sel.Prefill
-	case WindowSteady:
-		if n := len(k.Roots); n > 1 && strings.HasPrefix(k.Roots[0].Name, "ProfilerStep") {
-			w = &steps.Window{Start: 1, End: n} // the first iteration warms up
-		}
-	}
-	var part *steps.Part
-	if w != nil {
-		part = steps.Of(k.Trace, k.Roots[w.Start:w.End])
-	}
-	if part == nil || len(part.GPU) == 0 {
-		r.warn("bypass_steady_fallback_full_trace", "warning", "%s: no %s window with GPU work; the whole trace is analysed", k.File.Path, r.Options.Window)
-		return
-	}
-	k.Window, k.part = w, make([]bool, len(k.Trace.GPU))
-	for _, i := range part.GPU {
-		k.part[i] = true
-	}
 }
 
 // keep leaves out what has an impossible duration or is outside the window.

@@ -218,6 +218,9 @@ func printAnalysis(cmd *cobra.Command, r *analyze.Result, o *analyzeOptions) err
 	if r.Device != "" {
 		fmt.Fprintf(w, "device\t%s\n", r.Device)
 	}
+	if text := r.Ranks[0].WindowText(); text != "" {
+		fmt.Fprintf(w, "window\t%s\n", text)
+	}
 	if !r.Usable() {
 		fmt.Fprintln(w, "no GPU kernels")
 		return w.Flush()
