@@ -1,5 +1,6 @@
-// Package archive reads CLP archives: logs in columns, compressed, with everything that searching needs. An archive is a
-// single file (by convention *.clp) or a directory. Versions 0.4.0 to 0.5.1 of the format are read, whatever wrote them.
+// Package archive reads and writes CLP archives: logs in columns, compressed, with everything that searching needs. An
+// archive is a single file (by convention *.clp) or a directory. Versions 0.4.0 to 0.5.1 of the format are read, whatever
+// wrote them; single files of 0.5.1 are written. Package kql searches them.
 //
 //	r, err := archive.Open(file, size, nil)
 //	defer r.Close()
@@ -9,6 +10,10 @@
 //		}
 //		line, err = record.AppendJSON(line[:0])
 //	}
+//
+//	w, err := archive.NewWriter(file, &archive.WriterOptions{TimeKey: []string{"time"}})
+//	err = w.Write(line)
+//	err = w.Close() // only now the file is written
 //
 // # Format
 //
@@ -28,8 +33,10 @@
 // as if it were 0.5.1, as the reference does; [Version.Known] says whether to trust that. Versions below 0.4.0 encode
 // variables in another way and are refused.
 //
-// What the format itself loses is lost: the order of members that first came in another order, the sign of -0, integers
-// of 2⁶³ and more, which come out negative, and how strings were escaped.
+// What the format loses is lost: the order of members that first came in another order in the same archive, all but the first
+// of a key's values of the same type, how strings were escaped, halves of surrogate pairs, and white space. Archives of
+// the reference also lose the sign of the integer -0 and have integers of 2⁶³ and more negative; those that are written here
+// keep the text of both.
 //
 // # Order and memory
 //

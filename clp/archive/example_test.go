@@ -1,7 +1,9 @@
 package archive_test
 
 import (
+	"bytes"
 	"fmt"
+	"log/slog"
 	"os"
 
 	"github.com/tracehandler/tracehandler/clp/archive"
@@ -38,6 +40,41 @@ func ExampleReader() {
 	// Output:
 	// 0 {"src":"a","id":0,"msg":"from a 0"}
 	// 10 {"src":"b","id":0,"extra":{"k":0.5}}
+}
+
+func ExampleWriter() {
+	var file bytes.Buffer
+	w, err := archive.NewWriter(&file, &archive.WriterOptions{TimeKey: []string{"time"}, Fields: []slog.Attr{slog.String("_filename", "a.ndjson")}})
+	if err != nil {
+		panic(err)
+	}
+	for _, line := range []string{
+		`{"time":"2026-01-02T03:04:05.5Z","level":"INFO","msg":"took 12 ms"}`,
+		`{"time":"2026-01-02T03:04:06Z","level":"WARN","msg":"took 850 ms","slow":true}`,
+	} {
+		if err := w.Write([]byte(line)); err != nil { // archive.ErrFull: time for the next archive
+			panic(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		panic(err)
+	}
+
+	r, err := archive.Open(bytes.NewReader(file.Bytes()), int64(file.Len()), nil)
+	if err != nil {
+		panic(err)
+	}
+	defer r.Close()
+	for record, err := range r.All() {
+		if err != nil {
+			panic(err)
+		}
+		line, err := record.AppendJSON(nil)
+		fmt.Println(string(line), err)
+	}
+	// Output:
+	// {"time":"2026-01-02T03:04:05.5Z","level":"INFO","msg":"took 12 ms"} <nil>
+	// {"time":"2026-01-02T03:04:06Z","level":"WARN","msg":"took 850 ms","slow":true} <nil>
 }
 
 func ExampleReader_Tables() {

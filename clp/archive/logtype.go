@@ -3,7 +3,6 @@ package archive
 import (
 	"encoding/json"
 	"fmt"
-	"unicode/utf8"
 
 	"github.com/tracehandler/tracehandler/clp/encoding"
 )
@@ -153,7 +152,7 @@ func (t *tableReader) appendArray(dst []byte, c *column, i int) ([]byte, error) 
 	from := len(dst)
 	dst, err := t.appendClp(dst, c, i, &t.r.arrayTypes)
 	if err == nil {
-		if b := dst[from:]; len(b) == 0 || b[0] != '[' || !json.Valid(b) || !utf8.Valid(b) {
+		if b := dst[from:]; len(b) == 0 || b[0] != '[' || !json.Valid(b) {
 			err = ErrArray
 		}
 	}
