@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -201,6 +202,25 @@ func (o *analyzeOptions) options(cmd *cobra.Command) (analyze.Options, error) {
 	return opts, nil
 }
 
+// printable shows what would move a terminal's cursor as �. Names come from traces, and may say anything.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, text)
+}
+
+// onLine cuts a kernel's name for a terminal's line.
+func onLine(name string) string {
+	runes := []rune(printable(name))
+	if len(runes) > 60 {
+		runes = append(runes[:57], '.', '.', '.')
+	}
+	return string(runes)
+}
+
 // printAnalysis prints what fits a screen.
 func printAnalysis(cmd *cobra.Command, r *analyze.Result, o *analyzeOptions) error {
 	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
@@ -213,13 +233,13 @@ func printAnalysis(cmd *cobra.Command, r *analyze.Result, o *analyzeOptions) err
 	}
 	fmt.Fprintf(w, "level %d\t%s\n", r.Level, r.Level)
 	for _, m := range r.Missing {
-		fmt.Fprintf(w, "missing\t%s\n", m)
+		fmt.Fprintf(w, "missing\t%s\n", printable(m))
 	}
 	if r.Device != "" {
-		fmt.Fprintf(w, "device\t%s\n", r.Device)
+		fmt.Fprintf(w, "device\t%s\n", printable(r.Device))
 	}
 	if text := r.Ranks[0].WindowText(); text != "" {
-		fmt.Fprintf(w, "window\t%s\n", text)
+		fmt.Fprintf(w, "window\t%s\n", printable(text))
 	}
 	if !r.Usable() {
 		fmt.Fprintln(w, "no GPU kernels")
@@ -241,11 +261,7 @@ func printAnalysis(cmd *cobra.Command, r *analyze.Result, o *analyzeOptions) err
 			if c.Efficiency != nil {
 				eff = fmt.Sprintf("%.1f%%", *c.Efficiency)
 			}
-			name := []rune(c.Name)
-			if len(name) > 60 {
-				name = append(name[:57], []rune("...")...)
-			}
-			fmt.Fprintf(w, "%.2f\t%.3f\t%d\t%s\t%s\t%s\n", c.GPUPct, c.DurationUS/1e3, c.CallCount, eff, category.Canonical(c.Category), string(name))
+			fmt.Fprintf(w, "%.2f\t%.3f\t%d\t%s\t%s\t%s\n", c.GPUPct, c.DurationUS/1e3, c.CallCount, eff, category.Canonical(c.Category), onLine(c.Name))
 		}
 	}
 	if c := r.Collective; c != nil && len(c.Stragglers) > 0 {

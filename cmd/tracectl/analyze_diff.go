@@ -51,11 +51,7 @@ func runAnalyzeDiff(cmd *cobra.Command, args []string, o *analyzeOptions) error 
 	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 	print := func(rows []analyze.DiffRow) {
 		for _, r := range rows {
-			name := []rune(r.Name)
-			if len(name) > 60 {
-				name = append(name[:57], []rune("...")...)
-			}
-			fmt.Fprintf(w, "%+.3f\t%.3f\t%.3f\t%d\t%d\t%s\n", r.Delta, r.A, r.B, r.CountA, r.CountB, string(name))
+			fmt.Fprintf(w, "%+.3f\t%.3f\t%.3f\t%d\t%d\t%s\n", r.Delta, r.A, r.B, r.CountA, r.CountB, onLine(r.Name))
 		}
 	}
 	fmt.Fprint(w, "delta us\tA us\tB us\tcalls A\tcalls B\t\n")
