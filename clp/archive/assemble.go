@@ -15,15 +15,23 @@ const packSize = 1 << 20
 // Close writes the archive: header, metadata, sections. An archive without records has no tables; the reference cannot
 // decompress it, but finds nothing in it. Close does not close the destination. The writer cannot be used afterwards.
 func (w *Writer) Close() error {
+	if w.err == ErrClosed {
+		return nil
+	}
 	if w.err != nil {
-		if w.err == ErrClosed {
-			return nil
-		}
 		return w.err
 	}
 	w.err = ErrClosed
-	defer w.enc.Close()
-	defer w.textEnc.Close()
+	err := w.assemble()
+	if err != nil {
+		w.err = err // there is no archive: each Close says so
+	}
+	w.enc.Close()
+	w.textEnc.Close()
+	return err
+}
+
+func (w *Writer) assemble() error {
 
 	tree := bytesLE(nil, uint64(len(w.nodes)))
 	for _, n := range w.nodes {
