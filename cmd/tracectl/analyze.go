@@ -243,7 +243,7 @@ func printAnalysis(cmd *cobra.Command, r *analyze.Result, o *analyzeOptions) err
 	}
 	if !r.Usable() {
 		fmt.Fprintln(w, "no GPU kernels")
-		return w.Flush()
+		return errors.Join(w.Flush(), o.sayWhere(cmd))
 	}
 	fmt.Fprintln(w)
 	for _, row := range []struct {
@@ -273,8 +273,14 @@ func printAnalysis(cmd *cobra.Command, r *analyze.Result, o *analyzeOptions) err
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	if o.out != "" {
-		fmt.Fprintf(cmd.OutOrStdout(), "\nThe report is in %s.\n", o.out)
+	return o.sayWhere(cmd)
+}
+
+// sayWhere says where the report is, if there is one. A trace without kernels has one, too: of its threads.
+func (o *analyzeOptions) sayWhere(cmd *cobra.Command) error {
+	if o.out == "" {
+		return nil
 	}
-	return nil
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "\nThe report is in %s.\n", o.out)
+	return err
 }
