@@ -3,7 +3,7 @@
 //	roots := steps.Find(t)
 //	sel := steps.Select(roots, 0)                      // windows of at most 32 steps: mixed, decode only, prefill
 //	if w := sel.Mixed; w != nil {
-//		err = steps.Extract(out, path, t, roots[w.Start:w.End])
+//		part, err := steps.Extract(out, path, t, roots[w.Start:w.End])
 //	}
 //
 // A serving framework marks an iteration with a user_annotation that says how many requests it prefills and decodes

@@ -1,7 +1,7 @@
 // Package tables sums a linked trace up: by kernel name, by launcher op, by arguments, by stream, by collective.
 //
 //	l := link.New(t)
-//	for _, row := range tables.Launchers(t, l, tables.ByName) {
+//	for _, row := range tables.Launchers(t, l, tables.ByName, tables.LauncherOptions{}) {
 //		fmt.Println(row.Name, row.Instances, row.Direct, "ns")
 //	}
 //
