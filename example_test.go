@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/tracehandler/tracehandler"
+	"github.com/tracehandler/tracehandler/naming"
 	"github.com/tracehandler/tracehandler/reader"
 )
 
@@ -104,4 +105,27 @@ func ExampleScope() {
 	// 1 step
 	// 2 step
 	// <nil>
+}
+
+// Many processes write into one directory, each its own file, named by user, rank, process and host.
+func ExampleDir() {
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	h := tracehandler.New(tracehandler.Dir(dir, tracehandler.Gzip), nil)
+	slog.New(h).Info("hello")
+	if err := h.Close(); err != nil {
+		fmt.Println(err)
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) != 1 {
+		fmt.Println(files, err)
+		return
+	}
+	name := naming.Parse(files[0].Name())
+	fmt.Println(name.PID == os.Getpid(), name.Rank == naming.NoRank)
+	// Output: true true
 }

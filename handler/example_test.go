@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 
 	"github.com/tracehandler/tracehandler/handler"
 	"github.com/tracehandler/tracehandler/sink"
@@ -42,5 +43,45 @@ func ExampleHandler_CloseOnDone() {
 	fmt.Println(h.Close())
 	// Output:
 	// {"level":"INFO","msg":"working"}
+	// <nil>
+}
+
+// Rotate publishes what was logged so far; Stats says what became of the events.
+func ExampleHandler_Rotate() {
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	h := handler.New(sink.File(filepath.Join(dir, "app.ndjson"), sink.Options{}), nil)
+	log := slog.New(h)
+	log.Info("first file")
+	if err := h.Rotate(); err != nil { // app-20261130T103740.123456789Z.ndjson is there now
+		fmt.Println(err)
+	}
+	log.Info("second file")
+	if err := h.Close(); err != nil { // and app.ndjson
+		fmt.Println(err)
+	}
+	files, err := os.ReadDir(dir)
+	fmt.Println(len(files), "files", err)
+	st := h.Stats()
+	fmt.Println(st.Events, "events", st.Dropped, "dropped", st.Sink.Rotations, "rotation")
+	// Output:
+	// 2 files <nil>
+	// 2 events 0 dropped 1 rotation
+}
+
+// What Flush returned for survives the death of the process, what Sync returned for that of the machine.
+func ExampleHandler_Flush() {
+	h := handler.New(sink.Writer(os.Stdout, sink.Options{}), &handler.Options{ReplaceAttr: noTime})
+	defer h.Close()
+	slog.New(h).Info("about to do something dangerous")
+	fmt.Println(h.Flush())
+	fmt.Println(h.Sync())
+	// Output:
+	// {"level":"INFO","msg":"about to do something dangerous"}
+	// <nil>
 	// <nil>
 }

@@ -1,7 +1,10 @@
 package reader_test
 
 import (
+	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/tracehandler/tracehandler/reader"
@@ -72,4 +75,55 @@ func ExampleMerge() {
 	// started true
 	// working true
 	// stopped true
+}
+
+// Lines gives every line, an event or not, with its place.
+func ExampleReader_Lines() {
+	r, err := reader.New(strings.NewReader(trace), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer r.Close()
+	for line, err := range r.Lines() {
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		fmt.Println(line.Number, line.Offset, len(line.Text))
+	}
+	// Output:
+	// 1 0 68
+	// 2 69 16
+	// 3 86 68
+}
+
+// Follow delivers what is there, waits for more, and goes on in the next file when this one is rotated or published.
+func ExampleFollow() {
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "app.ndjson")
+	if err := os.WriteFile(path, []byte(trace), 0o600); err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	for e, err := range reader.Follow(ctx, path, nil) {
+		if err != nil {
+			continue // the line that is no event
+		}
+		msg, _ := e.Message()
+		fmt.Println(msg)
+		if msg == "stopped" {
+			cancel() // a program would go on until its context ends
+		}
+	}
+	// Output:
+	// started
+	// stopped
 }
