@@ -56,7 +56,7 @@ func BenchmarkTables(b *testing.B) {
 		timeline.New(t, timeline.Options{Keep: func(i int) bool { return l.Launch[i] >= 0 }})
 		tables.Kernels(t, nil)
 		tables.Launchers(t, l, tables.ByAll, tables.LauncherOptions{})
-		tables.Streams(t)
+		tables.Streams(t, nil)
 	}
 }
 

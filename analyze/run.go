@@ -184,7 +184,7 @@ func (r *Result) analyze(ctx context.Context) error {
 	first := &r.Ranks[0]
 	r.Timeline = first.All
 	r.Fallback, r.Dropped = tables.Fallback(first.Trace, r.Timeline.Total, first.keep)
-	r.Collectives = tables.Collectives(first.Trace)
+	r.Collectives = tables.Collectives(first.Trace, first.keep)
 	if len(r.Ranks) > 1 {
 		var ranks []collective.Rank
 		for i := range r.Ranks {

@@ -271,6 +271,22 @@ func TestWindows(t *testing.T) {
 	if w := r.Ranks[0].Window; w == nil || w.Start != 26 || w.End != 34 || r.Timeline.Events != 48 || r.Candidates().AggregationScope != "steady_state" {
 		t.Errorf("%+v, %d events", r.Ranks[0].Window, r.Timeline.Events)
 	}
+	want := map[string][2]int{"timeline": {2, 2 * 48}, "kernels": {3, 48}, "streams": {3, 48}, "ops": {8, 48 - 8}} // two views; collectives are no ops
+	for _, table := range r.Tables() {
+		w, ok := want[table.Name]
+		if !ok {
+			continue
+		}
+		count := 0
+		for _, row := range table.Rows {
+			n, err := strconv.Atoi(row[w[0]])
+			if err != nil {
+				t.Fatal(err)
+			}
+			count += n
+		}
+		equal(t, "events of the window in "+table.Name, count, w[1])
+	}
 	r = run(t, "testdata/kineto/mi210_gpu_only.json.gz", Options{Window: WindowSteady})
 	if r.Ranks[0].Window != nil || r.Warnings[0].Code != "bypass_steady_fallback_full_trace" {
 		t.Errorf("%+v", r.Warnings)

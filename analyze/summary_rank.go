@@ -207,7 +207,7 @@ func (k *Rank) summary() RankSummary {
 	for _, m := range tables.Memory(t, nil) {
 		s.Memory = append(s.Memory, MemorySummary{m.Name, m.Count, micros(m.Total), m.Bytes})
 	}
-	for _, r := range tables.Streams(t) {
+	for _, r := range tables.Streams(t, nil) {
 		s.Streams = append(s.Streams, StreamSummary{r.Device, r.Stream, r.Events, micros(r.Sum), micros(r.Busy)})
 	}
 	for _, n := range t.GPUNotes {
@@ -216,7 +216,7 @@ func (k *Rank) summary() RankSummary {
 	k.launchers(&s)
 	k.attribution(&s)
 	s.Comms.Rows = []CommSum{}
-	for _, c := range tables.Collectives(t) {
+	for _, c := range tables.Collectives(t, nil) {
 		s.Comms.Kernels += c.Count
 		s.Comms.Rows = append(s.Comms.Rows, CommSum{c.Collective, c.Group, c.DType, c.In, c.Out, c.Size, c.Count, micros(c.Total)})
 	}

@@ -88,7 +88,7 @@ func checkEvents(t *testing.T, e *expected, tr *kineto.Trace) {
 			t.Errorf("memory row missing: %+v", w)
 		}
 	}
-	streams := tables.Streams(tr)
+	streams := tables.Streams(tr, nil)
 	equal(t, "streams", len(streams), len(e.Streams))
 	for i, w := range e.Streams {
 		equal(t, "stream", streams[i], tables.StreamRow{Device: w.Device, Stream: w.Stream, Events: w.Events, Sum: w.Sum.ns(), Busy: w.Busy.ns()})
@@ -215,7 +215,7 @@ func checkLaunchers(t *testing.T, e *expected, tr *kineto.Trace, l *link.Links) 
 			t.Errorf("launcher by arguments missing: %s %s %d %d %v", w.Name, w.Dims, w.Instances, w.Events, w.Direct)
 		}
 	}
-	comms := tables.Collectives(tr)
+	comms := tables.Collectives(tr, nil)
 	n, sum := 0, int64(0)
 	for _, r := range comms {
 		n += r.Count

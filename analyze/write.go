@@ -156,10 +156,10 @@ func (r *Result) Tables() []Table {
 			first := k.Trace.String(k.Trace.GPU[o.Example].Name)
 			ops.Rows = append(ops.Rows, []string{rank, o.Name, category.Launcher(o.Name, first), candidate.ShapeText(o.Dims, o.Types), o.Types, o.Strides, o.Concrete, strconv.Itoa(o.Instances), strconv.Itoa(o.Events), us3(o.Direct), us3(o.Direct / int64(o.Instances))})
 		}
-		for _, s := range tables.Streams(k.Trace) {
+		for _, s := range tables.Streams(k.Trace, k.keep) {
 			streams.Rows = append(streams.Rows, []string{rank, strconv.Itoa(int(s.Device)), strconv.Itoa(int(s.Stream)), strconv.Itoa(s.Events), us3(s.Sum), us3(s.Busy)})
 		}
-		for _, c := range tables.Collectives(k.Trace) {
+		for _, c := range tables.Collectives(k.Trace, k.keep) {
 			comms.Rows = append(comms.Rows, []string{rank, c.Collective, c.Group, c.DType, fmt.Sprint(c.In), fmt.Sprint(c.Out), fmt.Sprint(c.Size), strconv.Itoa(c.Count), us3(c.Total), us3(c.Min), us3(c.Max)})
 		}
 	}

@@ -69,12 +69,15 @@ type StreamRow struct {
 	Sum, Busy      int64
 }
 
-// Streams sums all GPU events by device and stream, in their order.
-func Streams(t *kineto.Trace) []StreamRow {
+// Streams sums the GPU events that keep wants, nil being all, by device and stream, in their order.
+func Streams(t *kineto.Trace, keep func(i int) bool) []StreamRow {
 	type key struct{ device, stream int32 }
 	sets := map[key]interval.Set{}
 	rows := map[key]*StreamRow{}
 	for i := range t.GPU {
+		if keep != nil && !keep(i) {
+			continue
+		}
 		g := &t.GPU[i]
 		k := key{g.Device, g.Stream}
 		if rows[k] == nil {
@@ -103,14 +106,14 @@ type CommRow struct {
 	Total, Min, Max          int64
 }
 
-// Collectives sums collective kernels by their recorded arguments; those without any come under empty names.
-func Collectives(t *kineto.Trace) []CommRow {
+// Collectives sums the collective kernels that keep wants, nil being all, by their recorded arguments; those without any come under empty names.
+func Collectives(t *kineto.Trace, keep func(i int) bool) []CommRow {
 	index := map[CommRow]int{}
 	var rows []CommRow
 	collective := category.Collectives()
 	for i := range t.GPU {
 		g := &t.GPU[i]
-		if g.Kind != kineto.Kernel || !collective(uint32(g.Name), t.String(g.Name)) {
+		if g.Kind != kineto.Kernel || keep != nil && !keep(i) || !collective(uint32(g.Name), t.String(g.Name)) {
 			continue
 		}
 		c := &t.Comms[g.Comm]

@@ -71,7 +71,7 @@ func TestCollectives(t *testing.T) {
 	rows := Collectives(load(
 		x("kernel", "ncclA", 7, 0, 5, `"Collective name":"allreduce","dtype":"Float","In msg nelems":8`), x("kernel", "ncclA", 7, 10, 7, `"Collective name":"allreduce","dtype":"Float","In msg nelems":8`),
 		x("kernel", "ncclB", 7, 20, 1, ``), x("kernel", "gemm", 7, 30, 1, ``),
-	))
+	), nil)
 	if len(rows) != 2 || rows[0].Count != 2 || rows[0].Total != 12_000 || rows[0].Min != 5_000 || rows[0].Max != 7_000 || rows[1].Collective != "" {
 		t.Errorf("%+v", rows)
 	}
