@@ -261,6 +261,9 @@ func printAnalysis(cmd *cobra.Command, r *analyze.Result, o *analyzeOptions) err
 			if c.Efficiency != nil {
 				eff = fmt.Sprintf("%.1f%%", *c.Efficiency)
 			}
+			if c.Capped { // shapes, time or precision are not what they seem
+				eff = ">100%"
+			}
 			fmt.Fprintf(w, "%.2f\t%.3f\t%d\t%s\t%s\t%s\n", c.GPUPct, c.DurationUS/1e3, c.CallCount, eff, category.Canonical(c.Category), onLine(c.Name))
 		}
 	}
