@@ -1,7 +1,7 @@
 // Package html renders an analysis as one HTML file for people: a timeline of streams and threads with zoom and search, a
 // flame view of ops by GPU time, candidates, kernels, categories, collectives. The file needs no network and no server.
 //
-//	err := html.Write(w, html.Page{Title: "resnet", …})
+//	err := html.Write(w, &html.Page{Title: "resnet", …})
 //
 // The page's data is JSON inside the page. Names are text wherever they appear, never markup.
 package html
