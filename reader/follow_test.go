@@ -136,8 +136,10 @@ func TestFollowRotation(t *testing.T) {
 	// Three rotations at once, the last bytes of the first file written just before.
 	f.write(naming.PartialSuffix, []byte(`{"n":2}`+"\n"))
 	f.ok(os.Rename(f.path+naming.PartialSuffix, naming.RotatedName(f.path, at, 0)))
-	f.ok(os.WriteFile(naming.RotatedName(f.path, at.Add(time.Second), 0), []byte(`{"n":3}`+"\n"), 0o600))
-	f.ok(os.WriteFile(naming.RotatedName(f.path, at.Add(2*time.Second), 0), []byte(`{"n":4}`), 0o600))
+	for i, text := range []string{`{"n":3}` + "\n", `{"n":4}`} { // a rotated file is whole when it gets its name
+		f.ok(os.WriteFile(f.path+".whole", []byte(text), 0o600))
+		f.ok(os.Rename(f.path+".whole", naming.RotatedName(f.path, at.Add(time.Duration(1+i)*time.Second), 0)))
+	}
 	f.write(naming.PartialSuffix, []byte(`{"n":5}`+"\n"))
 	f.want(`{"n":2}`, `{"n":3}`, `{"n":4}`, `{"n":5}`)
 }
