@@ -1,6 +1,7 @@
 package handler_test
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -12,7 +13,6 @@ import (
 // an owner that does not hold it.
 type fakeSink struct {
 	lines   []string
-	calls   []string
 	refuse  error // Append drops with this error
 	behind  error // a background failure: what Err and Flush return
 	onSync  error
@@ -22,7 +22,8 @@ type fakeSink struct {
 
 	busy atomic.Int32
 	race atomic.Bool
-	mu   sync.Mutex // guards behind, which Err reads at any time
+	mu   sync.Mutex // guards what a test looks at while the handler's timer runs, and Err reads at any time
+	log  []string
 }
 
 func (s *fakeSink) enter(call string) func() {
@@ -30,7 +31,9 @@ func (s *fakeSink) enter(call string) func() {
 		s.race.Store(true)
 	}
 	if call != "append" {
-		s.calls = append(s.calls, call)
+		s.mu.Lock()
+		s.log = append(s.log, call)
+		s.mu.Unlock()
 	}
 	return func() { s.busy.Add(-1) }
 }
@@ -62,6 +65,13 @@ func (s *fakeSink) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.behind
+}
+
+// calls returns the names of the methods called so far, without Append.
+func (s *fakeSink) calls() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.log)
 }
 
 func (s *fakeSink) setBehind(err error) {

@@ -50,8 +50,8 @@ func TestClosedHandlerRefuses(t *testing.T) {
 	if err := h.Close(); err != nil {
 		t.Errorf("second Close: %v", err)
 	}
-	if len(s.lines) != 1 || !reflect.DeepEqual(s.calls, []string{"close"}) {
-		t.Errorf("sink saw %q and calls %v, want one event and one close", s.lines, s.calls)
+	if len(s.lines) != 1 || !reflect.DeepEqual(s.calls(), []string{"close"}) {
+		t.Errorf("sink saw %q and calls %v, want one event and one close", s.lines, s.calls())
 	}
 }
 
@@ -181,8 +181,8 @@ func TestSyncLevel(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if want := []string{"sync", "sync"}; !reflect.DeepEqual(s.calls, want) {
-		t.Errorf("calls %v, want %v", s.calls, want)
+	if want := []string{"sync", "sync"}; !reflect.DeepEqual(s.calls(), want) {
+		t.Errorf("calls %v, want %v", s.calls(), want)
 	}
 	s.onSync = errors.New("EIO")
 	if err := h.Handle(context.Background(), record(slog.LevelError, "m")); err != s.onSync {
@@ -198,8 +198,8 @@ func TestFlushInterval(t *testing.T) {
 			t.Helper()
 			time.Sleep(d)
 			synctest.Wait()
-			if len(s.calls) != len(want) {
-				t.Errorf("calls %v, want %v", s.calls, want)
+			if len(s.calls()) != len(want) {
+				t.Errorf("calls %v, want %v", s.calls(), want)
 			}
 		}
 		at(5 * time.Second) // nothing logged, nothing flushed
@@ -238,13 +238,13 @@ func TestFlushIntervalDoesNotWait(t *testing.T) {
 		s.setBehind(nil)
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
-		n := len(s.calls)
+		n := len(s.calls())
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
-		if len(s.calls) != n {
+		if len(s.calls()) != n {
 			t.Error("the timer runs on though nothing is logged and nothing fails")
 		}
-		for _, c := range s.calls {
+		for _, c := range s.calls() {
 			if c != "start" {
 				t.Errorf("the timer called %s", c)
 			}
