@@ -134,7 +134,7 @@ func Parse(text string) (*Doc, error) {
 			d.Add(Section{Level: level, Heading: strings.TrimSpace(l[level:])})
 		case strings.HasPrefix(l, ">") && len(d.Sections) == 0:
 			d.Quotes = append(d.Quotes, strings.TrimSpace(l[1:]))
-		case strings.HasPrefix(l, "<!--") && strings.HasSuffix(l, "-->"):
+		case len(l) >= len("<!---->") && strings.HasPrefix(l, "<!--") && strings.HasSuffix(l, "-->"):
 			ok = add(Block{Marker: strings.ReplaceAll(strings.TrimSpace(l[4:len(l)-3]), "--&gt;", "-->")})
 		case strings.HasPrefix(l, "|"):
 			t := &Table{Header: cells(l)}
