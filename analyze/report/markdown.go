@@ -138,6 +138,9 @@ func Parse(text string) (*Doc, error) {
 			ok = add(Block{Marker: strings.ReplaceAll(strings.TrimSpace(l[4:len(l)-3]), "--&gt;", "-->")})
 		case strings.HasPrefix(l, "|"):
 			t := &Table{Header: cells(l)}
+			if len(t.Header) == 0 {
+				return nil, &ParseError{i + 1, "cells in the table's header"}
+			}
 			if i++; i >= len(lines) || !strings.HasPrefix(strings.TrimSpace(lines[i]), "|--") && !strings.HasPrefix(strings.TrimSpace(lines[i]), "| --") && !strings.HasPrefix(strings.TrimSpace(lines[i]), "|:-") {
 				return nil, &ParseError{i + 1, "a rule below the table's header"}
 			}
