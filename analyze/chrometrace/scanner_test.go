@@ -264,6 +264,7 @@ func TestCloseEarly(t *testing.T) {
 
 func FuzzScanner(f *testing.F) {
 	f.Add([]byte(corpus))
+	f.Add([]byte(`[{"a":{"b":[}}]`))
 	f.Add([]byte(`[{"ph":"X","ts":1e400},{"a":[1}},{"ph":"X"}]`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		whole := NewScanner(bytes.NewReader(data))

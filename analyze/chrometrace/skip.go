@@ -97,7 +97,7 @@ func skipNested(b []byte, i int) int {
 }
 
 // flatEnd returns the index after the object at b[i] if it holds no other object, no array and no escape, as most arguments
-// do, or 0 if that is not so. Four vector searches of its text are several times faster than a walk from bracket to bracket:
+// do, or 0 if that is not so. Five vector searches of its text are several times faster than a walk from bracket to bracket:
 // with an even number of quotes before it and no backslash, the first '}' is outside strings, and as the object's own
 // '{' is the only one before it, it is the object's end.
 func flatEnd(b []byte, i int) int {
@@ -106,7 +106,7 @@ func flatEnd(b []byte, i int) int {
 		return 0
 	}
 	text := b[i : i+n]
-	if bytes.Count(text, openBrace) != 1 || bytes.IndexByte(text, ']') >= 0 || bytes.Count(text, quote)&1 != 0 || bytes.IndexByte(text, '\\') >= 0 {
+	if bytes.Count(text, openBrace) != 1 || bytes.IndexByte(text, '[') >= 0 || bytes.IndexByte(text, ']') >= 0 || bytes.Count(text, quote)&1 != 0 || bytes.IndexByte(text, '\\') >= 0 {
 		return 0
 	}
 	return i + n + 1
