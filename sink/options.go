@@ -35,8 +35,8 @@ type Options struct {
 	// event that is larger makes a block of its own.
 	BlockSize int
 
-	// PerRecord makes each event a frame of its own, as tritonparse does. It costs about four times the bytes and five
-	// times the CPU, and such a zstd trace gets no seek table.
+	// PerRecord makes each event a frame of its own, as tritonparse does. It costs about four times the bytes and
+	// three to five times the CPU, and such a zstd trace gets no seek table.
 	PerRecord bool
 
 	// Rotation says when a file is finished and the next one begun, and which finished ones are kept.

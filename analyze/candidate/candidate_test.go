@@ -116,7 +116,7 @@ func TestSource(t *testing.T) {
 		{"Not found", "triton_poi", MethodUnresolved},
 		{"", "void ck::kernel<1>()", MethodNonPatchable},
 		{"/opt/venv/lib/k.py(7): f", "triton_poi", MethodFile},
-		{"/root/.cache/torchinductor_root/ab/x.py", "triton_poi", MethodFile},
+		{"/home/u/.cache/torchinductor_u/ab/x.py", "triton_poi", MethodFile},
 	} {
 		if r := row(c.file, c.kernel); r.Source.Method != c.method {
 			t.Errorf("%q: %+v", c.file, r.Source)
