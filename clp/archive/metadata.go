@@ -14,7 +14,7 @@ import (
 //
 //	u8 packets, then each: u8 type, u32 size, payload
 //
-// Types that are not known are skipped.
+// Types that are not known are skipped; those from firstOwn on are kept for whom they concern.
 const (
 	packetArchiveInfo = 0 // MessagePack: {"num_segments": 1}
 	packetFiles       = 1 // MessagePack: {"files": [{"n": name, "o": offset}, …]}
@@ -52,8 +52,17 @@ type metadata struct {
 	times    []TimeIndex
 	patterns map[uint64]string
 	ranges   []Range
-	damage   error // of a packet that is not needed to read records
+	own      []ownPacket // in their order
+	damage   error       // of a packet that is not needed to read records
 }
+
+// ownPacket is a packet of a type that the format leaves to others: from firstOwn on.
+type ownPacket struct {
+	typ     uint8
+	payload []byte
+}
+
+const firstOwn = 128
 
 // readMetadata reads the metadata section s.
 func readMetadata(in *input, s section) (*metadata, error) {
@@ -110,6 +119,10 @@ func parseMetadata(b []byte) (*metadata, error) {
 			if err := m.parseRanges(payload); err != nil {
 				m.ranges = nil
 				m.damage = corrupt(name, at, ErrRange, "%v", err)
+			}
+		default:
+			if typ >= firstOwn {
+				m.own = append(m.own, ownPacket{typ, payload})
 			}
 		}
 		if err != nil {
