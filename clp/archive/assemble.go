@@ -47,6 +47,16 @@ func (w *Writer) assemble() error {
 		ids = append(ids, int32Bytes(t.entries)...)
 	}
 	list, data := w.pack()
+	var own []ownPacket
+	offset := int64(0)
+	for _, b := range data {
+		offset += int64(len(b))
+	}
+	frames, packet := w.sideFrames(offset)
+	if packet != nil {
+		data = append(data, frames...)
+		own = append(own, ownPacket{packetSide, packet})
+	}
 	sections := [][][]byte{
 		{w.enc.EncodeAll(tree, nil)}, {w.enc.EncodeAll(ids, nil)}, {w.enc.EncodeAll(list, nil)},
 		w.vars.section(w), w.logs.section(w), w.arrays.section(w), data,
@@ -59,7 +69,7 @@ func (w *Writer) assemble() error {
 			size += uint64(len(b))
 		}
 	}
-	metadata, err := w.metadata(offsets)
+	metadata, err := w.metadata(offsets, own)
 	if err != nil {
 		return err
 	}
@@ -160,26 +170,27 @@ func (w *Writer) pack() (list []byte, data [][]byte) {
 }
 
 // metadata makes the packets, uncompressed.
-func (w *Writer) metadata(offsets []uint64) ([]byte, error) {
+func (w *Writer) metadata(offsets []uint64, own []ownPacket) ([]byte, error) {
 	files := append([]byte("\x81\xA5files"), 0x90|byte(len(offsets)))
 	for i, name := range sectionNames {
 		files = append(files, 0x82, 0xA1, 'n')
 		files = appendMsgpackString(files, name)
 		files = appendMsgpackUint(append(files, 0xA1, 'o'), offsets[i])
 	}
-	packets := [][]byte{[]byte("\x81\xACnum_segments\x01"), files, w.times()}
+	packets := []ownPacket{{packetArchiveInfo, []byte("\x81\xACnum_segments\x01")}, {packetFiles, files}, {packetTimestamps, w.times()}}
 	fields, err := appendMsgpackMap(nil, w.options.Fields)
 	if err != nil {
 		return nil, err
 	}
 	ranges := appendMsgpackUint([]byte{0x91, 0x83, 0xA1, 'e'}, uint64(w.records))
 	ranges = append(append(ranges, 0xA1, 'f'), fields...)
-	packets = append(packets, append(ranges, 0xA1, 's', 0))
+	packets = append(packets, ownPacket{packetRanges, append(ranges, 0xA1, 's', 0)})
+	packets = append(packets, own...)
 	b := []byte{byte(len(packets))}
-	for typ, p := range packets {
-		b = append(b, byte(typ))
-		b = binary.LittleEndian.AppendUint32(b, uint32(len(p)))
-		b = append(b, p...)
+	for _, p := range packets {
+		b = append(b, p.typ)
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(p.payload)))
+		b = append(b, p.payload...)
 	}
 	return b, nil
 }

@@ -53,6 +53,7 @@ type tableWriter struct {
 	entries []int32
 	columns []columnWriter
 	records int64
+	side    sideTable
 }
 
 // columnWriter is a column that is being made; see column for how it is laid out.

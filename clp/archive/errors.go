@@ -25,6 +25,7 @@ var (
 	ErrArray       = errors.New("archive: array is not valid JSON")
 	ErrTimestamp   = errors.New("archive: time without a usable pattern")
 	ErrRange       = errors.New("archive: range index is not what an archive has")
+	ErrSide        = errors.New("archive: side channel contradicts itself or the tables")
 )
 
 // ErrClosed is returned by a Reader after Close.

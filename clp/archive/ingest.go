@@ -25,7 +25,7 @@ type ingest struct {
 	b      []byte
 	pos    int
 	leaves []leaf
-	key    []byte // nodes of the leaves
+	key    []byte // tokens of the record: see side
 	text   []byte // of strings, unescaped, and of arrays and numbers
 	name   []byte
 	msg    encoding.Message
@@ -63,6 +63,9 @@ func (g *ingest) object(id int32, time []string) {
 		g.leaf(leaf{node: id})
 		return
 	}
+	if id != nodeObject {
+		g.key = binary.LittleEndian.AppendUint32(g.key, uint32(id)<<1|tokenBegin)
+	}
 	for {
 		g.name = g.unescape(g.name[:0])
 		g.space()
@@ -80,7 +83,7 @@ func (g *ingest) object(id int32, time []string) {
 
 func (g *ingest) leaf(l leaf) {
 	g.leaves = append(g.leaves, l)
-	g.key = binary.LittleEndian.AppendUint32(g.key, uint32(l.node))
+	g.key = binary.LittleEndian.AppendUint32(g.key, uint32(l.node)<<1)
 }
 
 // find returns the node of the key that was read last.

@@ -42,12 +42,16 @@ type span struct {
 
 // compose builds the layout of the object root in the records of s, and says what memory was taken.
 func compose(r *Reader, s *schema, root int32) (*layout, int64, error) {
-	c := &composer{
+	c := newComposer(r, s)
+	err := c.compose(r.schemas.ordered(s), root)
+	return c.l, c.taken, err
+}
+
+func newComposer(r *Reader, s *schema) *composer {
+	return &composer{
 		tree: &r.tree, pool: r.pool, l: &layout{}, columns: map[int32]int32{}, members: map[int32][]int32{}, inserted: map[int32]bool{}, arrays: map[int32]span{},
 		entries: r.schemas.unordered(s), steps: 1<<24 + 64*int(s.n),
 	}
-	err := c.compose(r.schemas.ordered(s), root)
-	return c.l, c.taken, err
 }
 
 func (c *composer) compose(ordered []int32, root int32) error {

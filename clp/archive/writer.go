@@ -65,6 +65,8 @@ type Writer struct {
 	first    int64    // time, ns
 	last     int64
 	ingest   ingest
+
+	sideLines sideLinesWriter
 }
 
 type nodeKey struct {
@@ -153,11 +155,11 @@ func (w *Writer) Write(line []byte) error {
 	g.record(line)
 	s := w.shapes[string(g.key)]
 	if s == nil {
-		s = w.newShape(g.leaves)
+		s = w.newShape(g)
 		w.shapes[string(g.key)] = s
 		w.held += int64(len(g.key) + 4*len(g.leaves) + 64)
 	}
-	s.add(w, g)
+	s.add(w, g, line)
 	w.records++
 	w.input += uint64(len(line)) + 1
 	return w.err
@@ -175,12 +177,13 @@ func (w *Writer) WriteEvent(e event.Event) error {
 type shape struct {
 	table  *tableWriter
 	column []int32 // of each leaf; -1 if it has none or was there before
+	number int     // among the shapes of the table, or noShape: the columns do not give back the record
 }
 
-// newShape finds the table of a record's leaves.
-func (w *Writer) newShape(leaves []leaf) *shape {
+// newShape finds the table of a record.
+func (w *Writer) newShape(g *ingest) *shape {
 	entries := []int32{nodeOrder}
-	for _, l := range leaves {
+	for _, l := range g.leaves {
 		entries = append(entries, l.node)
 	}
 	slices.Sort(entries)
@@ -200,19 +203,22 @@ func (w *Writer) newShape(leaves []leaf) *shape {
 	}
 	s := &shape{table: t}
 	used := map[int32]bool{}
-	for _, l := range leaves {
-		c := int32(-1)
-		if !used[l.node] {
-			c = int32(slices.IndexFunc(t.columns, func(c columnWriter) bool { return c.node == l.node }))
+	for _, l := range g.leaves {
+		c := int32(slices.IndexFunc(t.columns, func(c columnWriter) bool { return c.node == l.node }))
+		if c >= 0 && used[l.node] {
+			c, s.number = -1, noShape
 		}
 		used[l.node] = true
 		s.column = append(s.column, c)
+	}
+	if s.number != noShape {
+		s.number = t.side.number(w, g.key)
 	}
 	return s
 }
 
 // add appends a record to its table.
-func (s *shape) add(w *Writer, g *ingest) {
+func (s *shape) add(w *Writer, g *ingest, line []byte) {
 	t := s.table
 	t.columns[0].delta(w, w.records) // the order: the node with the least ID
 	for i := range g.leaves {
@@ -220,6 +226,10 @@ func (s *shape) add(w *Writer, g *ingest) {
 			t.columns[c].add(w, g, &g.leaves[i])
 		}
 	}
+	if s.number == noShape {
+		t.side.except(w, t.records, w.sideLines.add(w, line))
+	}
+	t.side.add(w, s.number)
 	t.records++
 }
 

@@ -1,0 +1,97 @@
+package archive
+
+import "fmt"
+
+// composeShape builds the layout of the records of s whose members stand in the order of tokens; see [side]. It is an error if
+// they are not the members of the schema: each value once, each null and each empty object as often as one likes.
+func composeShape(r *Reader, s *schema, tokens []uint32) (*layout, int64, error) {
+	c := newComposer(r, s)
+	err := c.shape(r.schemas.ordered(s), r.tree.object, tokens)
+	return c.l, c.taken, err
+}
+
+func (c *composer) shape(ordered []int32, root int32, tokens []uint32) error {
+	left := map[int32]bool{} // nodes that have not come yet
+	for _, id := range ordered {
+		if c.tree.nodes[id].Type.hasColumn() {
+			c.columns[id] = c.next
+			c.next++
+		}
+		left[id] = true
+	}
+	delete(left, c.tree.order)
+	roots, err := c.findArrays()
+	if err != nil {
+		return err
+	}
+	for _, id := range roots {
+		left[id] = true
+	}
+	known := len(left)
+	seen := make(map[int32]bool, known)
+	if len(tokens) == 1 && int32(tokens[0]>>1) == root && left[root] && known == 1 {
+		return c.literal("{}")
+	}
+	wrong := func(id int32) error { return fmt.Errorf("%w: node %d in a shape", ErrSide, id) }
+	open := []int32{root}
+	first := true
+	if err := c.literal("{"); err != nil {
+		return err
+	}
+	for _, token := range tokens {
+		id := int32(token >> 1)
+		if id < 0 || int(id) >= len(c.tree.nodes) || id == root {
+			return wrong(id)
+		}
+		for open[len(open)-1] != c.tree.nodes[id].Parent {
+			if open = open[:len(open)-1]; len(open) == 0 {
+				return wrong(id)
+			}
+			if err := c.literal("}"); err != nil {
+				return err
+			}
+			first = false
+		}
+		if !first {
+			if err := c.literal(","); err != nil {
+				return err
+			}
+		}
+		if err := c.key(id); err != nil {
+			return err
+		}
+		typ := c.tree.nodes[id].Type
+		if token&tokenBegin != 0 {
+			if typ != Object {
+				return wrong(id)
+			}
+			open, first = append(open, id), true
+			if err := c.literal("{"); err != nil {
+				return err
+			}
+			continue
+		}
+		first = false
+		if !left[id] || seen[id] && (typ.hasColumn() || typ == StructuredArray) {
+			return wrong(id)
+		}
+		seen[id] = true
+		if typ == Object {
+			err = c.literal("{}")
+		} else {
+			err = c.member(id)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(seen) != known {
+		return fmt.Errorf("%w: %d members of %d in a shape", ErrSide, len(seen), known)
+	}
+	for range open {
+		if err := c.literal("}"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
