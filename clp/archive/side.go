@@ -239,10 +239,15 @@ func (w *Writer) sideFrames(offset int64) (frames [][]byte, packet []byte) {
 	at := offset
 	pack := w.enc.EncodeAll(directory, nil)
 	put(pack)
-	packet = binary.LittleEndian.AppendUint16([]byte(sideMagic), sideVersion)
+	return frames, sidePayload(first, at, pack)
+}
+
+// sidePayload makes the packet that finds the blocks from first on, and the directory pack at at.
+func sidePayload(first, at int64, pack []byte) []byte {
+	packet := binary.LittleEndian.AppendUint16([]byte(sideMagic), sideVersion)
 	packet = bytesLE(packet, uint64(first), uint64(at))
 	packet = binary.LittleEndian.AppendUint32(packet, uint32(len(pack)))
-	return frames, binary.LittleEndian.AppendUint32(packet, crc32.Checksum(pack, castagnoli))
+	return binary.LittleEndian.AppendUint32(packet, crc32.Checksum(pack, castagnoli))
 }
 
 func tokensEqual(a, b []uint32) bool {
@@ -300,4 +305,3 @@ func canonicalTokens(nodes []Node, entries []int32) []uint32 {
 	walk(nodeObject)
 	return tokens
 }
-

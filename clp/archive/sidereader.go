@@ -23,9 +23,9 @@ type side struct {
 
 	mu    sync.Mutex // guards what is below, and what of a sideOrder is said to be guarded
 	dec   *zstd.Decoder
-	block int   // of lines, that is decoded; -1 for none
+	block int    // of lines, that is decoded; -1 for none
 	text  []byte // of it
-	ends  []int // of the lines in text, the first one's beginning before them
+	ends  []int  // of the lines in text, the first one's beginning before them
 }
 
 // sideOrder is what the side channel says about the records of one table.
@@ -85,7 +85,9 @@ func (r sideReader) varint() int64 {
 // unknown. An error is what makes the side channel useless, a *CorruptError, or a *LimitError; the archive can be read
 // without it.
 func loadSide(p *pool, in *input, payload []byte, data section, t *tree, m *schemas, ts *tables) (*side, error) {
-	wrong := func(err error, detail string, args ...any) error { return corrupt("metadata", 0, err, "side channel: "+detail, args...) }
+	wrong := func(err error, detail string, args ...any) error {
+		return corrupt("metadata", 0, err, "side channel: "+detail, args...)
+	}
 	if len(payload) < len(sideMagic)+2 || string(payload[:len(sideMagic)]) != sideMagic {
 		return nil, nil // of somebody else
 	}

@@ -1,0 +1,274 @@
+package archive
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/tracehandler/tracehandler/event"
+)
+
+// readSide reads the side channel of an archive, nil if it has none.
+func readSide(t testing.TB, r *Reader) *side {
+	t.Helper()
+	for _, p := range r.box.meta.own {
+		if p.typ == packetSide {
+			s, err := loadSide(r.pool, &r.in, p.payload, r.box.sections[sectionData], &r.tree, &r.schemas, &r.tables)
+			check(t, err)
+			return s
+		}
+	}
+	return nil
+}
+
+// readWithSide returns the lines of an archive with what its side channel says, by the number of the record.
+func readWithSide(t testing.TB, data []byte) []string {
+	t.Helper()
+	r := openBytes(t, data, nil)
+	defer r.Close()
+	s := readSide(t, r)
+	if s != nil {
+		defer s.close()
+	}
+	layouts := map[string]*layout{}
+	var lines []string
+	for record, err := range r.All() {
+		check(t, err)
+		line, err := record.AppendJSON(nil)
+		check(t, err)
+		if o := s.order(record.Schema()); o != nil {
+			shape, err := o.shape(record.row)
+			check(t, err)
+			if shape >= 0 {
+				key := fmt.Sprint(record.Schema(), shape)
+				if layouts[key] == nil {
+					l, _, err := composeShape(r, &r.schemas.list[record.table.t.schema], o.shapes[shape])
+					check(t, err)
+					layouts[key] = l
+				}
+			}
+			whole, found, err := o.appendException(nil, record.row)
+			check(t, err)
+			if found {
+				line = whole
+			} else if shape >= 0 {
+				line, err = record.append(nil, layouts[fmt.Sprint(record.Schema(), shape)])
+				check(t, err)
+			}
+		}
+		lines = append(lines, string(line))
+	}
+	return lines
+}
+
+func checkSame(t *testing.T, in, got []string) {
+	t.Helper()
+	if len(got) != len(in) {
+		t.Fatalf("%d records, want %d", len(got), len(in))
+	}
+	for i := range in {
+		if !event.Equal(event.Lazy([]byte(in[i])), event.Lazy([]byte(got[i]))) {
+			t.Fatalf("record %d: got %s, want %s", i, got[i], in[i])
+		}
+	}
+}
+
+func toLines(list []string) (lines [][]byte) {
+	for _, l := range list {
+		lines = append(lines, []byte(l))
+	}
+	return lines
+}
+
+func TestSide(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		in   string
+		side bool
+	}{
+		{"nothing to say", `{"a":1,"b":{"c":2,"d":3}} {"a":2,"b":{"c":3,"d":4}} {"x":[]} {}`, false},
+		{"another order", `{"a":1,"b":2} {"b":1,"a":2}`, true},
+		{"another order in another schema", `{"a":1,"b":2} {"b":1,"c":3,"a":2} {"b":1,"c":3,"a":2}`, true},
+		{"object entered twice", `{"a":{"x":1},"b":3,"a":{"y":2}} {"a":{"x":1,"y":2},"b":3} {"a":{"x":1},"a":{"y":2},"b":1}`, true},
+		{"empty and not", `{"a":{},"b":1,"a":{"c":2}} {"a":{"c":1},"b":1,"a":{}}`, true},
+		{"null twice", `{"a":null,"a":null} {"a":{},"a":{}}`, true},
+		{"key twice", `{"a":1,"a":2} {"a":3} {"a":4,"a":4}`, true},
+		{"key twice, types differ", `{"a":1,"a":"x","a":2.5}`, false},
+		{"array twice", `{"a":[1],"a":[2]}`, true},
+		{"inner object first", `{"b":{"x":1,"y":{"z":1}},"a":1} {"a":1,"b":{"y":{"z":1},"x":1}} {"b":{"y":{"z":1},"x":1},"a":1}`, true},
+		{"halves of pairs", `{"\ud800":1,"\udc00":2}`, true},
+		{"empty keys", `{"":{"":1},"a":2} {"a":2,"":{"":1}}`, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in := strings.Split(c.in, " ")
+			data := write(t, toLines(in), nil)
+			checkSame(t, in, readWithSide(t, data))
+			r := openBytes(t, data, nil)
+			defer r.Close()
+			if got := readSide(t, r) != nil; got != c.side {
+				t.Errorf("side channel: %v, want %v", got, c.side)
+			}
+		})
+	}
+}
+
+// TestSideBlocks has more rows than a block, more shapes than a byte counts, and more lines than a block.
+func TestSideBlocks(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	keys := []string{"a", "b", "c", "d", "e", "f"}
+	var in []string
+	for i := range 3*sideRows + 100 {
+		order := []int{0, 1, 2, 3, 4, 5}
+		if i > sideRows+10 && i < sideRows+20 || i > 2*sideRows {
+			order = random.Perm(len(keys))
+		}
+		var b strings.Builder
+		for _, k := range order {
+			fmt.Fprintf(&b, `,"%s":%d`, keys[k], i)
+		}
+		if i%1000 == 7 {
+			fmt.Fprintf(&b, `,"a":"%0300d","a":"%d"`, i, i)
+		}
+		if i%50_000 == 9 {
+			b.WriteString(`,"b":2`)
+		}
+		in = append(in, "{"+b.String()[1:]+"}")
+	}
+	checkSame(t, in, readWithSide(t, write(t, toLines(in), nil)))
+}
+
+// randomMembers makes an object whose keys come in any order, and again.
+func randomMembers(r *rand.Rand, depth int) string {
+	keys := []string{"a", "b", "c", "d.e", "", `\u0061`, `"`}
+	var members []string
+	for range r.IntN(5) {
+		value := randomJSON(r, 4)
+		if r.IntN(3) == 0 && depth < 3 {
+			value = randomMembers(r, depth+1)
+		}
+		members = append(members, `"`+strings.ReplaceAll(keys[r.IntN(len(keys))], `"`, `\"`)+`":`+value)
+	}
+	return "{" + strings.Join(members, ",") + "}"
+}
+
+func TestSideRandom(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	for range 100 {
+		var in []string
+		for range 100 {
+			in = append(in, randomMembers(random, 0))
+		}
+		checkSame(t, in, readWithSide(t, write(t, toLines(in), &WriterOptions{TimeKey: []string{"a"}})))
+	}
+}
+
+// TestSideDamage changes each byte of the side channel: it is refused, or what it says about a row is an error, or nothing
+// has changed.
+func TestSideDamage(t *testing.T) {
+	var in []string
+	for i := range 40 {
+		in = append(in, []string{`{"a":1,"b":2}`, `{"b":1,"a":2}`, `{"a":1,"b":2,"a":7}`}[i%3])
+	}
+	data := write(t, toLines(in), nil)
+	r := openBytes(t, data, nil)
+	defer r.Close()
+	var packet []byte
+	for _, p := range r.box.meta.own {
+		if p.typ == packetSide {
+			packet = p.payload
+		}
+	}
+	load := func(data, packet []byte) error {
+		section := r.box.sections[sectionData]
+		section.src = bytes.NewReader(data)
+		s, err := loadSide(r.pool, &r.in, packet, section, &r.tree, &r.schemas, &r.tables)
+		if err != nil || s == nil {
+			return err
+		}
+		defer s.close()
+		for id, o := range s.tables {
+			for row := range o.rows {
+				if _, err := o.shape(row); err != nil {
+					return err
+				}
+				if _, _, err := o.appendException(nil, row); err != nil {
+					return err
+				}
+			}
+			for _, tokens := range o.shapes {
+				if _, _, err := composeShape(r, &r.schemas.list[r.schemas.byID[id]], tokens); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	check(t, load(data, packet))
+	failed := 0
+	from := r.box.sections[sectionData].off + int64(binary.LittleEndian.Uint64(packet[len(sideMagic)+2:]))
+	for i := from; i < int64(len(data)); i++ {
+		bad := bytes.Clone(data)
+		bad[i] ^= 0x55
+		if err := load(bad, packet); err != nil {
+			failed++
+			var c *CorruptError
+			if !errors.As(err, &c) && !errors.Is(err, ErrSide) {
+				t.Errorf("byte %d: %v", i, err)
+			}
+		}
+	}
+	if failed < int(int64(len(data))-from)*3/4 {
+		t.Errorf("%d of %d changes were noticed", failed, int64(len(data))-from)
+	}
+	for i := range packet {
+		bad := bytes.Clone(packet)
+		bad[i] ^= 0x55
+		if err := load(data, bad); err == nil && i >= len(sideMagic)+2 && i > len(sideMagic)+2+8 {
+			t.Errorf("byte %d of the packet: no error", i)
+		}
+		load(data, packet[:i])
+	}
+}
+
+// FuzzSide reads a directory of arbitrary bytes.
+func FuzzSide(f *testing.F) {
+	in := [][]byte{[]byte(`{"a":1,"b":2}`), []byte(`{"b":1,"a":2}`), []byte(`{"a":1,"b":2,"a":7}`)}
+	data := write(f, in, nil)
+	r := openBytes(f, data, nil)
+	s := readSide(f, r)
+	if s == nil {
+		f.Fatal("no side channel")
+	}
+	f.Add([]byte{1, 0, 2, 2, 6, 2, 2, 8, 1, 0, 1, 2, 0, 0})
+	f.Add([]byte{1, 0, 1, 2, 6, 2, 1, 1, 0, 1, 3, 4, 3})
+	f.Fuzz(func(t *testing.T, directory []byte) {
+		w, err := NewWriter(io.Discard, nil)
+		check(t, err)
+		pack := w.enc.EncodeAll(directory, nil)
+		section := append(binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, sideSkippable), uint32(len(pack))), pack...)
+		r := openBytes(t, data, nil)
+		defer r.Close()
+		s, err := loadSide(r.pool, &r.in, sidePayload(0, 0, pack), section0(section), &r.tree, &r.schemas, &r.tables)
+		if err != nil {
+			checkTyped(t, err)
+			return
+		}
+		defer s.close()
+		for id, o := range s.tables {
+			for row := range o.rows {
+				o.shape(row)
+				o.appendException(nil, row)
+			}
+			for _, tokens := range o.shapes {
+				composeShape(r, &r.schemas.list[r.schemas.byID[id]], tokens)
+			}
+		}
+	})
+}
+
+func section0(b []byte) section { return section{sectionData, bytes.NewReader(b), 0, int64(len(b))} }
