@@ -198,8 +198,8 @@ func TestUnreadable(t *testing.T) {
 		t.Error(err)
 	}
 	write(t, filepath.Join(dir, "a"), "\xfd\x2f\xc5\x30 an archive")
-	var unsupported *reader.UnsupportedError
-	if _, err := File(t.Context(), filepath.Join(dir, "a"), filepath.Join(dir, "dst"), format.Zstd, nil); !errors.As(err, &unsupported) {
+	var torn *reader.TornError
+	if _, err := File(t.Context(), filepath.Join(dir, "a"), filepath.Join(dir, "dst"), format.Zstd, nil); !errors.As(err, &torn) {
 		t.Error(err)
 	}
 	write(t, filepath.Join(dir, "b"), "{}\n")

@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tracehandler/tracehandler/clp/archive"
 	"github.com/tracehandler/tracehandler/format"
 )
 
@@ -21,8 +23,9 @@ func place(err error) string {
 		return fmt.Sprintf("torn at %d, %d bytes after line %d", e.Offset, e.Skipped, e.Line)
 	case *DamageError:
 		return fmt.Sprintf("corrupt at %d, %d bytes after line %d", e.Offset, e.Skipped, e.Line)
-	case *UnsupportedError:
-		return "unsupported: " + e.Kind.String()
+	}
+	if errors.Is(err, archive.ErrVersion) {
+		return "archive of an unknown version"
 	}
 	return err.Error()
 }
@@ -37,7 +40,7 @@ var edge = []struct {
 	{"bigint_2_70", 3, ""},
 	{"blank_lines", 2, ""},
 	{"bom", 2, ""},
-	{"clp_magic_garbage", 0, "unsupported: CLP archive"},
+	{"clp_magic_garbage", 0, "archive of an unknown version"},
 	{"cr_only", 2, ""},
 	{"crlf", 2, ""},
 	{"deep_nesting_2000", 3, ""},

@@ -3,8 +3,6 @@ package reader
 import (
 	"errors"
 	"fmt"
-
-	"github.com/tracehandler/tracehandler/format"
 )
 
 // LineError reports one line that is no event. The lines around it are not affected.
@@ -32,15 +30,20 @@ func (e *LineError) Unwrap() error { return e.Err }
 // iteration goes on, what stands behind is whole.
 type DamageError struct {
 	Path     string
-	Offset   int64  // of the first byte skipped, in the file as it is stored
+	Offset   int64  // of the first byte skipped, in the file as it is stored; of an archive's section, in its uncompressed bytes
 	Skipped  int64  // bytes skipped, as stored
 	Cut      int64  // bytes of text before Offset that begin a line which the damage tore off; not delivered
 	Line     int64  // number of the last line before the damage
 	Expected string // what should have been at Offset
+	Section  string // of a CLP archive, such as "/var.dict": what is damaged; empty for everything else. Err has the place in it
+	Lost     int64  // records of the archive that were not delivered; Line counts those that were
 	Err      error  // the cause; may be nil
 }
 
 func (e *DamageError) Error() string {
+	if e.Section != "" {
+		return archiveDamage(e.Path, "corrupt", e.Err, e.Lost, e.Line)
+	}
 	s := fmt.Sprintf("reader: %s: offset %d: corrupt: expected %s; %d bytes skipped after line %d", e.Path, e.Offset, e.Expected, e.Skipped, e.Line)
 	if e.Err != nil {
 		s += ": " + e.Err.Error()
@@ -59,10 +62,15 @@ type TornError struct {
 	Skipped  int64  // bytes from there to the end that are in no line delivered (of a frame: all its bytes)
 	Line     int64  // number of the last whole line
 	Expected string // what is incomplete
+	Section  string // of a CLP archive: what the end cut; empty for everything else
+	Lost     int64  // records of the archive that were not delivered; Line counts those that were
 	Err      error  // the cause; may be nil
 }
 
 func (e *TornError) Error() string {
+	if e.Section != "" {
+		return archiveDamage(e.Path, "torn: the file ends inside "+e.Expected, e.Err, e.Lost, e.Line)
+	}
 	s := fmt.Sprintf("reader: %s: offset %d: torn: the file ends inside %s; %d bytes left over after line %d", e.Path, e.Offset, e.Expected, e.Skipped, e.Line)
 	if e.Err != nil {
 		s += ": " + e.Err.Error()
@@ -73,14 +81,13 @@ func (e *TornError) Error() string {
 // Unwrap returns the cause.
 func (e *TornError) Unwrap() error { return e.Err }
 
-// UnsupportedError reports a kind of file that is recognised but cannot be read.
-type UnsupportedError struct {
-	Path string
-	Kind format.Magic
-}
-
-func (e *UnsupportedError) Error() string {
-	return fmt.Sprintf("reader: %s: this is a %s; reading it is not built in yet", e.Path, e.Kind)
+// archiveDamage says what is damaged in an archive. The cause names the section and the place in it.
+func archiveDamage(path, what string, cause error, lost, whole int64) string {
+	s := fmt.Sprintf("reader: %s: %s: %v", path, what, cause)
+	if lost > 0 {
+		s += fmt.Sprintf("; %d of %d records lost", lost, lost+whole)
+	}
+	return s
 }
 
 // IsReport reports whether err is one that an iteration goes on after: a LineError, DamageError or TornError. Any other

@@ -40,6 +40,7 @@ const (
 	PrefixedLines             // one JSON object per line, behind text such as a time stamp
 	CLPKeyValue               // a CLP IR stream of key-value events; lines are made of them
 	CLPText                   // a CLP IR stream of text messages; lines are made of them
+	CLPArchive                // a CLP archive; lines are made of its records
 )
 
 // String returns what a person would call it.
@@ -53,12 +54,15 @@ func (k Kind) String() string {
 		return "CLP key-value stream"
 	case CLPText:
 		return "CLP text stream"
+	case CLPArchive:
+		return "CLP archive"
 	}
 	return fmt.Sprintf("kind(%d)", uint8(k))
 }
 
-// Open opens the file at path and reads as much of it as it takes to know what it is. The caller closes the Reader.
-// A file of a kind that cannot be read is an *UnsupportedError. Damage and an empty file are not errors of Open.
+// Open opens the file at path, or the directory if it is a CLP archive, and reads as much of it as it takes to know what it
+// is. The caller closes the Reader. Damage and an empty file are not errors of Open; a CLP archive of a version that cannot
+// be read is one, see [archive.ErrVersion].
 func Open(path string, o *Options) (*Reader, error) {
 	f, err := vfs.OS.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
@@ -66,7 +70,7 @@ func Open(path string, o *Options) (*Reader, error) {
 	}
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		f.Close()
-		return nil, fmt.Errorf("reader: %s: is a directory", path)
+		return openDir(path, o)
 	}
 	r, err := open(f, path, o)
 	if err != nil {
@@ -75,6 +79,26 @@ func Open(path string, o *Options) (*Reader, error) {
 	}
 	r.file = f
 	return r, nil
+}
+
+// openDir opens a directory that is an archive.
+func openDir(path string, opts *Options) (*Reader, error) {
+	if !isArchiveDir(path) {
+		return nil, fmt.Errorf("reader: %s: is a directory", path)
+	}
+	o, err := opts.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	name := path
+	if o.Name != "" {
+		name = o.Name
+	}
+	src, err := openArchiveDir(path, name, &o)
+	if err != nil {
+		return nil, err
+	}
+	return &Reader{path: name, o: o, src: src}, nil
 }
 
 // New reads a trace from src, which may be anything: standard input, a file that is open already and is read from where
@@ -240,7 +264,7 @@ type Stats struct {
 	Bad     int64 // lines that are not an event as they stand
 	Blank   int64 // lines of nothing but white space
 	Text    int64 // bytes of uncompressed text
-	Stored  int64 // bytes read from the file, look-ahead included
+	Stored  int64 // bytes read from the file, look-ahead included; of an archive, the share of its size that was delivered
 	Frames  int64 // whole gzip members or zstd frames
 	Damage  int64 // stretches reported as DamageError or TornError
 	Skipped int64 // bytes in them, as stored

@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/tracehandler/tracehandler/format"
 )
 
 // allocated returns the bytes allocated so far.
@@ -30,14 +28,6 @@ func TestOpenErrors(t *testing.T) {
 	}
 	if _, err := Open(dir, nil); err == nil {
 		t.Error("a directory can be opened")
-	}
-	for _, m := range []string{"\xfd\x2f\xc5\x30"} {
-		for _, data := range [][]byte{[]byte(m + "rest"), zstdFrame(t, []byte(m+"rest")), gzipMember(t, zstdFrame(t, []byte(m+"rest")))} {
-			var e *UnsupportedError
-			if _, err := New(bytes.NewReader(data), nil); !errors.As(err, &e) || e.Kind != format.Detect([]byte(m)) {
-				t.Errorf("%x: %v", m, err)
-			}
-		}
 	}
 }
 

@@ -32,18 +32,11 @@ type record struct {
 // openSource makes a source of a layer that is not lines of text.
 type openSource func(in *input, o *Options) (source, error)
 
-// sources has the kinds of traces that are not lines of text by their magic. Decoders of CLP archives and streams take
-// the places of unsupported.
+// sources has the kinds of traces that are not lines of text by their magic.
 var sources = map[format.Magic]openSource{
-	format.ArchiveMagic: unsupported(format.ArchiveMagic),
+	format.ArchiveMagic: openArchive,
 	format.IRMagic4:     openIR,
 	format.IRMagic8:     openIR,
-}
-
-func unsupported(m format.Magic) openSource {
-	return func(in *input, _ *Options) (source, error) {
-		return nil, &UnsupportedError{Path: in.path, Kind: m}
-	}
 }
 
 // lineSource delivers the lines of text that a pipeline decodes.
