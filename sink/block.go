@@ -1,10 +1,14 @@
 package sink
 
-// block is a run of whole events that becomes one frame, or one frame each.
+import "sync/atomic"
+
+// block is a run of whole events that becomes one frame, or one frame each. All that an event changes in it, besides the
+// text, is one cache line.
 type block struct {
 	text   []byte
 	events int64
-	ends   []int // of the events in text, if each becomes a frame
+	ends   []int         // of the events in text, if each becomes a frame
+	fill   atomic.Uint64 // the ledger's
 }
 
 func newBlock(size int) *block { return &block{text: make([]byte, 0, size)} }

@@ -10,9 +10,9 @@ type ledger struct {
 	writing failure // blocks cannot be written
 	upkeep  failure // files cannot be rotated or old ones removed
 
-	// fill counts the block that is being filled, so that accepting an event costs one atomic store: events in the upper
-	// 24 bits, bytes below. Only the owner stores.
-	fill atomic.Uint64
+	// filling is the block that is being filled. Its fill counts what is in it, so that accepting an event costs one atomic
+	// store: events in the upper 24 bits, bytes below. Only the owner stores either.
+	filling atomic.Pointer[block]
 
 	mu    sync.Mutex
 	stats Stats
@@ -47,8 +47,11 @@ func (l *ledger) err() error {
 
 // filled notes the state of the block that is being filled.
 func (l *ledger) filled(b *block) {
-	l.fill.Store(uint64(b.events)<<fillBits | uint64(len(b.text)))
+	b.fill.Store(uint64(b.events)<<fillBits | uint64(len(b.text)))
 }
+
+// begun notes that b is the block being filled from now on.
+func (l *ledger) begun(b *block) { l.filling.Store(b) }
 
 // handed moves the counts of the block that was being filled to the totals.
 func (l *ledger) handed(b *block) {
@@ -56,7 +59,8 @@ func (l *ledger) handed(b *block) {
 	defer l.mu.Unlock()
 	l.stats.Events += b.events
 	l.stats.Bytes += int64(len(b.text))
-	l.fill.Store(0)
+	l.filling.Store(nil)
+	b.fill.Store(0)
 }
 
 // count changes the totals.
@@ -69,8 +73,11 @@ func (l *ledger) count(f func(*Stats)) {
 func (l *ledger) snapshot() Stats {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s, fill := l.stats, l.fill.Load()
-	s.Events += int64(fill >> fillBits)
-	s.Bytes += int64(fill & (1<<fillBits - 1))
+	s := l.stats
+	if b := l.filling.Load(); b != nil {
+		fill := b.fill.Load()
+		s.Events += int64(fill >> fillBits)
+		s.Bytes += int64(fill & (1<<fillBits - 1))
+	}
 	return s
 }

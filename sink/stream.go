@@ -72,6 +72,7 @@ func (s *stream) room(p []byte) error {
 		s.pipe.put(s.cur)
 	}
 	s.cur = next
+	s.ledger.begun(next)
 	return nil
 }
 
