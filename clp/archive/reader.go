@@ -53,6 +53,10 @@ type Reader struct {
 	patterns             map[uint64]*pattern
 	streams              []blob
 
+	indexSought bool
+	found       *archiveIndex // by index
+	indexErr    error
+
 	filter  func(Table) (Filter, error)
 	filters []Filter // of the tables, if filter is not nil
 
