@@ -204,7 +204,7 @@ func TestIndexRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(x.epochs) != 2 || x.epochs[1] != 50 || x.reused[0] != 1 || x.dicts[2].filters[3] == 0 || x.dicts[0].filters[1] != 0 {
+	if len(x.epochs) != 2 || x.epochs[1] != 50 || x.reused[0] != 2 || x.dicts[2].filters[3] == 0 || x.dicts[0].filters[1] != 0 {
 		t.Errorf("epochs %v, reused %v", x.epochs, x.reused)
 	}
 	for i, list := range tables {

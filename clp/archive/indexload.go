@@ -82,7 +82,7 @@ func unpackIndex(packed []byte, limit int64) ([]byte, error) {
 	if !h.HasFCS || h.FrameContentSize > uint64(limit) {
 		return nil, fmt.Errorf("%d bytes, uncompressed", h.FrameContentSize)
 	}
-	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(max(h.FrameContentSize, 1)))
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(uint64(max(limit, 16<<20))))
 	if err != nil {
 		return nil, err
 	}
