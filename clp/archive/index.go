@@ -3,7 +3,6 @@ package archive
 import (
 	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"math/bits"
 	"slices"
 	"sort"
@@ -53,8 +52,6 @@ const (
 	statSet
 	statVariables
 )
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // frame is a zstd frame of a stream or of a dictionary.
 type frame struct {
