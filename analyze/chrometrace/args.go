@@ -2,7 +2,7 @@ package chrometrace
 
 // Args walks the members of a JSON object: an event's arguments, or any object nested in them.
 //
-//	for a := chrometrace.ArgsOf(ev.Args); a.Next(); {
+//	for a := ev.Arguments(); a.Next(); {
 //		if string(a.Key) == "correlation" { id, ok = chrometrace.Int(a.Value) }
 //	}
 type Args struct {
@@ -10,7 +10,14 @@ type Args struct {
 	Value []byte // raw JSON value: a string keeps its quotes
 	b     []byte
 	i     int
+	spans []span // of the members that are left, if the object was walked before; else nil
 }
+
+// maxMembers bounds the spans that are kept; real arguments have a few dozen members.
+const maxMembers = 1024
+
+// span is where a member stands: its key between the quotes, and its value.
+type span struct{ key, keyEnd, value, end int32 }
 
 // ArgsOf starts at the first member of the object obj; nil or anything but an object has no members.
 func ArgsOf(obj []byte) Args {
@@ -21,9 +28,67 @@ func ArgsOf(obj []byte) Args {
 	return Args{b: obj, i: i + 1}
 }
 
+// Arguments walks the event's arguments. It does the same as ArgsOf(ev.Args), without reading their text again: the scanner
+// notes where the members stand when it looks for the end of the arguments.
+func (ev *Event) Arguments() Args {
+	if len(ev.members) == 0 {
+		return ArgsOf(ev.Args)
+	}
+	return Args{b: ev.Args, spans: ev.members}
+}
+
+// walk notes in ev.members where the members of the object at b[i] stand and returns the index after it, or 0 if b ends before
+// the object does, or something in it is not as it should be. A place is counted from i.
+func (ev *Event) walk(b []byte, i int) int {
+	ev.members = ev.members[:0]
+	start := i
+	i = skipSpace(b, i+1)
+	if i < len(b) && b[i] == '}' {
+		return i + 1
+	}
+	for {
+		if i >= len(b) || b[i] != '"' || len(ev.members) == maxMembers {
+			return 0
+		}
+		m := span{key: int32(i + 1 - start)}
+		end := stringEnd(b, i+1)
+		if end < 0 {
+			return 0
+		}
+		m.keyEnd = int32(end - start)
+		if i = skipSpace(b, end+1); i >= len(b) || b[i] != ':' {
+			return 0
+		}
+		i = skipSpace(b, i+1)
+		m.value = int32(i - start)
+		if i = valueEnd(b, i); i < 0 {
+			return 0
+		}
+		m.end = int32(i - start)
+		ev.members = append(ev.members, m)
+		if i = skipSpace(b, i); i >= len(b) {
+			return 0
+		}
+		switch b[i] {
+		case ',':
+			i = skipSpace(b, i+1)
+		case '}':
+			return i + 1
+		default:
+			return 0
+		}
+	}
+}
+
 // Next moves to the next member. It returns false at the end and at the first thing that is not a member.
 func (a *Args) Next() bool {
 	b, i := a.b, a.i
+	if len(a.spans) > 0 {
+		m := a.spans[0]
+		a.spans = a.spans[1:]
+		a.Key, a.Value, a.i = b[m.key:m.keyEnd], b[m.value:m.end], int(m.end)
+		return true
+	}
 	i = skipSpace(b, i)
 	if i < len(b) && b[i] == ',' {
 		i = skipSpace(b, i+1)

@@ -19,6 +19,7 @@ type Event struct {
 	Offset   int64  // of the event's '{' in the uncompressed text
 	Raw      []byte // the whole object, braces included
 	Has      Fields
+	members  []span // of Args, if it is as it should be; see Arguments
 }
 
 // Fields says which of an event's fields were there and usable.

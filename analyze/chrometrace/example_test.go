@@ -13,7 +13,7 @@ func ExampleScanner() {
 		{"ph": "X", "cat": "kernel", "name": "cut`))
 	for s.Scan() {
 		ev := s.Event()
-		for a := chrometrace.ArgsOf(ev.Args); a.Next(); {
+		for a := ev.Arguments(); a.Next(); {
 			fmt.Printf("%s at %d ns for %d ns, %s %s\n", ev.Name, ev.TS, ev.Dur, a.Key, a.Value)
 		}
 	}

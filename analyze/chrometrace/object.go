@@ -20,57 +20,31 @@ const (
 // object does; f.detail is set when the object is malformed. If SkipFunc wants the event skipped, s.skip is set.
 func (s *Scanner) parseEvent(b []byte) (n int, f fault) {
 	ev := &s.ev
-	*ev = Event{}
-	i := skipSpace(b, 1)
-	if i < len(b) && b[i] == '}' {
-		ev.Raw = b[:i+1]
-		return i + 1, fault{}
+	*ev = Event{members: ev.members[:0]}
+	i, fields := s.heads.recall(b, ev), 2
+	if i == 0 {
+		i, fields = skipSpace(b, 1), 1
+		if i < len(b) && b[i] == '}' {
+			ev.Raw = b[:i+1]
+			return i + 1, fault{}
+		}
+		if i, f = ev.field(b, i); i <= 0 {
+			return i, f
+		}
 	}
-	for {
-		if i >= len(b) {
-			return short, fault{}
-		}
-		if b[i] != '"' {
-			return 0, fault{i, wantKey}
-		}
-		end := stringEnd(b, i+1)
-		if end < 0 {
-			return short, fault{}
-		}
-		key := b[i+1 : end]
-		i = end + 1
-		if i < len(b) && b[i] != ':' {
-			i = skipSpace(b, i)
-		}
-		if i >= len(b) {
-			return short, fault{}
-		}
-		if b[i] != ':' {
-			return 0, fault{i, wantColon}
-		}
-		i++
-		if i < len(b) && b[i] == ' ' { // the usual case
-			i++
-		}
-		i = skipSpace(b, i)
-		end = valueEnd(b, i)
-		if end < 0 {
-			if end == short {
-				return short, fault{}
+	for asked := false; ; fields++ {
+		if !asked && ev.Phase != 0 && ev.Category != nil {
+			asked = true
+			if fields == 2 {
+				s.heads.remember(b[:i], ev)
 			}
-			if b[i] == '{' || b[i] == '[' {
-				return 0, fault{-2 - end, mismatch}
-			}
-			return 0, fault{i, wantValue}
-		}
-		ev.set(key, b[i:end])
-		if len(key) == 3 && key[0] == 'c' && s.wantsSkip() {
-			if n := skipEvent(b, end); n > 0 {
-				return n, fault{}
+			if s.wantsSkip() {
+				if n := skipEvent(b, i); n > 0 {
+					return n, fault{}
+				}
 			}
 		}
-		i = skipSpace(b, end)
-		if i >= len(b) {
+		if i = skipSpace(b, i); i >= len(b) {
 			return short, fault{}
 		}
 		switch b[i] {
@@ -82,12 +56,61 @@ func (s *Scanner) parseEvent(b []byte) (n int, f fault) {
 		default:
 			return 0, fault{i, wantComma}
 		}
+		if i, f = ev.field(b, i); i <= 0 {
+			return i, f
+		}
 	}
+}
+
+// field reads the member whose key begins at b[i] and returns the index behind its value. It is short when b ends before
+// the value does, and 0 with f when there is no such member.
+func (ev *Event) field(b []byte, i int) (n int, f fault) {
+	if i >= len(b) {
+		return short, fault{}
+	}
+	if b[i] != '"' {
+		return 0, fault{i, wantKey}
+	}
+	end := stringEnd(b, i+1)
+	if end < 0 {
+		return short, fault{}
+	}
+	key := b[i+1 : end]
+	if i = skipSpace(b, end+1); i >= len(b) {
+		return short, fault{}
+	}
+	if b[i] != ':' {
+		return 0, fault{i, wantColon}
+	}
+	i++
+	if i < len(b) && b[i] == ' ' { // the usual case
+		i++
+	}
+	i = skipSpace(b, i)
+	end = 0
+	if len(key) == 4 && i < len(b) && b[i] == '{' && string(key) == "args" {
+		if end = ev.walk(b, i); end == 0 {
+			ev.members = ev.members[:0]
+		}
+	}
+	if end == 0 {
+		end = valueEnd(b, i)
+	}
+	switch {
+	case end >= 0:
+		ev.set(key, b[i:end])
+		return end, fault{}
+	case end == short:
+		return short, fault{}
+	case b[i] == '{' || b[i] == '[':
+		return 0, fault{-2 - end, mismatch}
+	}
+	return 0, fault{i, wantValue}
 }
 
 // wantsSkip asks SkipFunc, once an event, even if the event is parsed again after more input was read.
 func (s *Scanner) wantsSkip() bool {
-	if s.SkipFunc == nil || s.ev.Phase == 0 || s.ev.Category == nil {
+	if s.SkipFunc == nil {
 		return false
 	}
 	if !s.asked {

@@ -19,9 +19,9 @@ type Metadata map[string][]byte
 
 // Scanner delivers the events of one trace. It is not safe for concurrent use.
 type Scanner struct {
-	// SkipFunc, if not nil, is asked as soon as an event's phase and category are known, in this order, as profilers
-	// write them. If it returns true the event is counted but not delivered, and passed over several times faster. It
-	// is not asked for events that state their category before their phase. Set it before the first Scan.
+	// SkipFunc, if not nil, is asked as soon as an event's phase and category are known, once an event. If it returns true
+	// the event is counted but not delivered, and passed over several times faster. It is not asked for events without
+	// either. Set it before the first Scan.
 	SkipFunc func(phase byte, category []byte) bool
 
 	r      io.Reader
@@ -40,6 +40,7 @@ type Scanner struct {
 	errs   []*Error
 	nErrs  int
 	bad    bool
+	heads  heads
 	asked  bool // SkipFunc was asked about the event at hand
 	skip   bool // and this was its answer
 }

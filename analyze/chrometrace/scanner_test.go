@@ -115,9 +115,20 @@ func collect(s *Scanner) string {
 	for s.Scan() {
 		ev := s.Event()
 		fmt.Fprintf(&sb, "%d %c %q %q %d %d %v %v %s\n", ev.Offset, max(ev.Phase, '-'), ev.Category, ev.Name, ev.TS, ev.Dur, ev.PID, ev.FlowID, ev.Args)
+		if noted, read := members(ev.Arguments()), members(ArgsOf(ev.Args)); noted != read {
+			fmt.Fprintf(&sb, "the scanner noted the arguments\n%s\nnot\n%s\n", noted, read)
+		}
 	}
 	for _, e := range s.Errors() {
 		fmt.Fprintln(&sb, e)
+	}
+	return sb.String()
+}
+
+func members(a Args) string {
+	var sb strings.Builder
+	for a.Next() {
+		fmt.Fprintf(&sb, "%d %s=%s;", a.Start(), a.Key, a.Value)
 	}
 	return sb.String()
 }

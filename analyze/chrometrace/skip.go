@@ -114,32 +114,44 @@ func flatEnd(b []byte, i int) int {
 
 // skipSpace returns the index of the first byte at or after i that is not JSON white space.
 func skipSpace(b []byte, i int) int {
-	for i < len(b) {
-		switch b[i] {
-		case ' ', '\n', '\t', '\r':
-			i++
-			// Pretty-printed traces indent by many spaces.
-			for i+8 <= len(b) && binary.LittleEndian.Uint64(b[i:]) == ' '*lows {
-				i += 8
-			}
-		default:
-			return i
+	if i < len(b) && b[i] > ' ' { // the usual case, inlined
+		return i
+	}
+	return skipBlanks(b, i)
+}
+
+// skipBlanks is skipSpace for runs of spaces, by which pretty-printed traces indent. The other control characters from tab to
+// space are passed over as well; NUL, of which crashes leave holes in files, is not.
+func skipBlanks(b []byte, i int) int {
+	for i+8 <= len(b) {
+		w := binary.LittleEndian.Uint64(b[i:])
+		if m := (((w &^ highs) + ('\x7f'-' ')*lows) | w | (w-'\t'*lows)&^w) & highs; m != 0 { // above ' ', or below '\t'
+			return i + bits.TrailingZeros64(m)>>3
 		}
+		i += 8
+	}
+	for i < len(b) && '\t' <= b[i] && b[i] <= ' ' {
+		i++
 	}
 	return i
 }
 
 // scalarEnd returns the index after the number or word at b[i]; at the end of b it returns short.
 func scalarEnd(b []byte, i int) int {
-	for i < len(b) {
-		switch b[i] {
-		case ',', '}', ']', ' ', '\n', '\t', '\r', ':', '"', '{', '[':
+	for ; i < len(b); i++ {
+		if endsScalar[b[i]] {
 			return i
 		}
-		i++
 	}
 	return short
 }
+
+var endsScalar = func() (t [256]bool) {
+	for _, c := range []byte(",}] \n\t\r:\"{[") {
+		t[c] = true
+	}
+	return t
+}()
 
 // scalarOK reports whether a scalar can start a JSON value or one of the words profilers write instead.
 func scalarOK(t []byte) bool {

@@ -3,6 +3,7 @@ package kineto
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/tracehandler/tracehandler/analyze/chrometrace"
 )
@@ -148,9 +149,9 @@ func (l *loader) event(c class, ev *chrometrace.Event) {
 		l.t.GPUNotes = append(l.t.GPUNotes, l.note(ev))
 	case ac2gClass:
 		if ev.Phase == 's' {
-			l.starts = append(l.starts, ev.FlowID.Num)
+			l.starts = push(l.starts, ev.FlowID.Num)
 		} else {
-			l.ends = append(l.ends, ev.FlowID.Num)
+			l.ends = push(l.ends, ev.FlowID.Num)
 		}
 	case fwdbwdClass:
 		if ev.Phase == 's' {
@@ -210,7 +211,7 @@ func (l *loader) op(ev *chrometrace.Event) {
 	op := Op{TS: ev.TS, Dur: l.duration(ev), Name: l.str.raw(ev.Name), Thread: l.thread(ev, 0), Sequence: -1, FwdThread: -1}
 	var sh Shape
 	var ex Extra
-	for a := chrometrace.ArgsOf(ev.Args); a.Next(); {
+	for a := ev.Arguments(); a.Next(); {
 		switch string(a.Key) {
 		case "External id", "external id":
 			op.ExternalID, _ = chrometrace.Int(a.Value)
@@ -254,12 +255,20 @@ func (l *loader) op(ev *chrometrace.Event) {
 		}
 		op.Extra = id
 	}
-	l.t.Ops = append(l.t.Ops, op)
+	l.t.Ops = push(l.t.Ops, op)
+}
+
+// push appends, doubling the capacity also where append grows by less: what is read is copied once, not five times.
+func push[T any](s []T, v T) []T {
+	if len(s) == cap(s) {
+		s = slices.Grow(s, max(len(s), 256))
+	}
+	return append(s, v)
 }
 
 // compact interns a raw JSON value without the spaces outside its strings. A text seen before costs one look-up.
 func (l *loader) compact(v []byte) Str {
-	if id, ok := l.str.compact[string(v)]; ok {
+	if id, ok := l.str.compact.find(v); ok {
 		return id
 	}
 	b := l.scratch[:0]
@@ -284,13 +293,13 @@ func (l *loader) compact(v []byte) Str {
 	if len(b) != len(v) {
 		key = l.str.keep(v)
 	}
-	l.str.compact[key] = id
+	l.str.compact.add(key, id)
 	return id
 }
 
 func (l *loader) launch(ev *chrometrace.Event, driver bool) {
 	la := Launch{TS: ev.TS, Dur: l.duration(ev), Name: l.str.raw(ev.Name), Thread: l.thread(ev, 0), Driver: driver}
-	for a := chrometrace.ArgsOf(ev.Args); a.Next(); {
+	for a := ev.Arguments(); a.Next(); {
 		switch string(a.Key) {
 		case "correlation":
 			la.Correlation, la.HasCorr = chrometrace.Int(a.Value)
@@ -300,7 +309,7 @@ func (l *loader) launch(ev *chrometrace.Event, driver bool) {
 			la.Kernel = l.str.value(a.Value)
 		}
 	}
-	l.t.Launches = append(l.t.Launches, la)
+	l.t.Launches = push(l.t.Launches, la)
 }
 
 func (l *loader) gpu(ev *chrometrace.Event, k Kind) {
@@ -309,7 +318,7 @@ func (l *loader) gpu(ev *chrometrace.Event, k Kind) {
 		Device: int32(ev.PID.Num), Stream: int32(ev.TID.Num)}
 	g.Impossible = g.Dur != ev.Dur
 	var c Comm
-	for a := chrometrace.ArgsOf(ev.Args); a.Next(); {
+	for a := ev.Arguments(); a.Next(); {
 		switch string(a.Key) {
 		case "correlation":
 			g.Correlation, g.Linked = chrometrace.Int(a.Value)
@@ -352,7 +361,7 @@ func (l *loader) gpu(ev *chrometrace.Event, k Kind) {
 		}
 		g.Comm = id
 	}
-	l.t.GPU = append(l.t.GPU, g)
+	l.t.GPU = push(l.t.GPU, g)
 }
 
 func toInt32(v []byte, otherwise int32) int32 {

@@ -168,7 +168,7 @@ func (p *Part) takes(ev *chrometrace.Event) bool {
 	case "ac2g":
 		return p.correlations[ev.FlowID.Num]
 	case "kernel", "gpu_memcpy", "gpu_memset":
-		for a := chrometrace.ArgsOf(ev.Args); a.Next(); {
+		for a := ev.Arguments(); a.Next(); {
 			if string(a.Key) == "correlation" {
 				n, ok := chrometrace.Int(a.Value)
 				return ok && p.correlations[n]
