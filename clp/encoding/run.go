@@ -1,0 +1,87 @@
+package encoding
+
+// Run holds a text against a Query piece by piece. It is a value: a copy goes its own way.
+type Run struct {
+	q      *Query
+	states uint64
+}
+
+// Run begins a text. ok is false if the pattern is longer than 63 elements: use Match, then.
+func (q *Query) Run() (r Run, ok bool) { return Run{q, q.start()}, q.whole }
+
+// Read goes on by a piece of the text. It reports whether a match is still possible.
+func (r *Run) Read(piece []byte) bool {
+	q, s := r.q, r.states
+	for _, c := range piece {
+		s = q.read(s, c)
+	}
+	r.states = s
+	return s != 0
+}
+
+// Matches reports whether the pieces so far match as a whole.
+func (r *Run) Matches() bool { return r.states&r.q.final != 0 }
+
+// MustMatchLogtype reports whether every message with this log type matches, whatever its variables: true is certain,
+// false is not.
+func (q *Query) MustMatchLogtype(logtype []byte) bool {
+	if !q.whole {
+		return false
+	}
+	s := q.start()
+	for i := 0; i < len(logtype) && s != 0; i++ {
+		switch c := logtype[i]; c {
+		case IntPlaceholder, FloatPlaceholder, DictPlaceholder:
+			s = q.closure(s & q.stars) // a * takes all of it
+		case Escape:
+			if i++; i == len(logtype) {
+				return false
+			}
+			s = q.read(s, logtype[i])
+		default:
+			s = q.read(s, c)
+		}
+	}
+	return s&q.final != 0
+}
+
+// Variable is a variable of a message.
+type Variable struct {
+	Kind Kind
+	Bits int64  // of an Int or Float, as EncodeVariable has them
+	Word []byte // its text; in lower case if the pattern does not tell cases apart
+}
+
+// Variables returns variables that all messages have which match: those that the pattern spells out and that no
+// wildcard can make longer. Like MayMatchLogtype it takes for granted that messages are split as EncodeMessage does it.
+func (q *Query) Variables(w Width) []Variable {
+	var list []Variable
+	var run []byte
+	flush := func(begins, ends bool) {
+		for at := 0; at < len(run); {
+			from, to, _ := NextVariable(run, at)
+			if from == to {
+				break
+			}
+			at = to
+			if from == 0 && !begins || to == len(run) && !ends {
+				continue
+			}
+			v := Variable{Word: run[from:to]}
+			v.Kind, v.Bits = EncodeVariable(w, v.Word)
+			list = append(list, v)
+		}
+		run = nil
+	}
+	begins := true
+	for _, e := range q.elems {
+		if e.kind == 0 {
+			run = append(run, e.c)
+			continue
+		}
+		flush(begins, false)
+		begins = false
+	}
+	flush(begins, true)
+	return list
+}
