@@ -59,8 +59,8 @@ type tableReader struct {
 
 	row, from, to int64 // row, and the batch that is decoded
 	full          bool  // the columns that are not early, too
-	rows          func(*Batch, []bool) error
-	keep          []bool // of the batch, if rows is not nil
+	wants         *RowSet
+	index         int
 	scratch       []byte
 }
 
@@ -185,8 +185,9 @@ func (t *tableReader) space() []byte {
 
 // advance goes to the next row that is wanted.
 func (t *tableReader) advance() (bool, error) {
+	next := t.wanted(t.row + 1)
 	for {
-		if t.row++; t.row == t.t.records {
+		if t.row++; t.row >= t.t.records {
 			return false, nil
 		}
 		if t.row >= t.to {
@@ -194,7 +195,7 @@ func (t *tableReader) advance() (bool, error) {
 				return false, err
 			}
 		}
-		if t.rows == nil || t.keep[t.row-t.from] {
+		if t.row == next {
 			return true, nil
 		}
 	}
@@ -204,17 +205,7 @@ func (t *tableReader) advance() (bool, error) {
 func (t *tableReader) decode() error {
 	t.from, t.to = t.row, min(t.row+batchRows, t.t.records)
 	t.full = false
-	if err := t.decodeColumns(true); err != nil || t.rows == nil {
-		return err
-	}
-	if t.keep == nil {
-		t.keep = make([]bool, batchRows)
-	}
-	t.keep = t.keep[:t.to-t.from]
-	for i := range t.keep {
-		t.keep[i] = true
-	}
-	return t.rows(&Batch{t}, t.keep)
+	return t.decodeColumns(true)
 }
 
 // fill decodes the rest of the batch.

@@ -63,23 +63,27 @@ type Table struct {
 	Columns    []int32 // nodes with a value in each record; a node of a structured array may repeat
 	Nulls      []int32 // nodes whose value is null in each record, those of structured arrays excepted
 	Structured bool    // has structured arrays
+
+	index int // in the list of tables
 }
 
 // Tables returns the tables in their order. Those with a damaged schema are left out.
 func (r *Reader) Tables() iter.Seq[Table] {
 	return func(yield func(Table) bool) {
 		for i := range r.tables.list {
-			if t := &r.tables.list[i]; t.err == nil && !yield(r.table(t)) {
+			if t := &r.tables.list[i]; t.err == nil && !yield(r.table(i)) {
 				return
 			}
 		}
 	}
 }
 
-func (r *Reader) table(t *table) Table {
+func (r *Reader) table(i int) Table {
+	t := &r.tables.list[i]
 	s := &r.schemas.list[t.schema]
 	out := Table{
 		Schema: s.id, Stream: int(t.stream), Records: t.records, Bytes: t.size, Columns: r.schemas.columns(s, &r.tree), Structured: s.n > s.ordered,
+		index: i,
 	}
 	for _, id := range r.schemas.ordered(s) {
 		if r.tree.nodes[id].Type == Null {

@@ -57,8 +57,13 @@ type Reader struct {
 	found       *archiveIndex // by index
 	indexErr    error
 
-	filter  func(Table) (Filter, error)
-	filters []Filter // of the tables, if filter is not nil
+	filter   func(Table) (*Condition, error)
+	filters  []Filter // of the tables, if filter is not nil
+	chosen   bool
+	openOnly bool // see CountSure
+	scanned  ScanStats
+	scanIn   *input
+	looked   lookedUp
 
 	started bool
 	queue   queue        // of tables with records left, in the order of the log
@@ -130,6 +135,9 @@ func (r *Reader) Close() error {
 		return nil
 	}
 	r.in.decoder.Close()
+	if r.scanIn != nil {
+		r.scanIn.decoder.Close()
+	}
 	r.in = input{}
 	r.pool.close()
 	r.err, r.queue, r.current, r.streams = ErrClosed, nil, nil, nil
@@ -352,9 +360,10 @@ func (r *Reader) beginTable(i int) (*tableReader, error) {
 		return nil, err
 	}
 	if r.filters != nil {
-		t.use(&r.filters[i])
+		t.wants = r.filters[i].Rows
 	}
 	t.row = -1
+	t.index = i
 	return t, nil
 }
 

@@ -1,43 +1,234 @@
 package archive
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
-// Filter says which records of a table are wanted.
+// Filter says which records of a table are wanted, once it is known.
 type Filter struct {
 	// None leaves the table out. A stream of which no table is wanted is not decompressed.
 	None bool
 
-	// Rows clears keep[i] for each row i of the batch that is not wanted; all are set when it is called. It may use the
-	// columns whose indices, in Table.Columns, are in Columns. Rows that are not kept are not decoded further. nil keeps
-	// all. Its error is that of Next.
-	Rows    func(b *Batch, keep []bool) error
-	Columns []int
+	// Rows are the records wanted, nil if all are.
+	Rows *RowSet
+
+	sure *RowSet // those of Rows that match for certain
+	all  bool    // all do
 }
 
-// Select has Next return only the records that are wanted. filter is called once for each table, during the first Next at
-// the latest; it may read dictionaries. Damage that the records wanted do not meet is not noticed. Select must come before
-// the first Next.
-func (r *Reader) Select(filter func(Table) (Filter, error)) { r.filter = filter }
+// Select has Next return only records of which a condition holds or is open; see [Reader.Sure]. condition is called once
+// for each table, during the first Next at the latest; it may read dictionaries. Columns that conditions are about are
+// scanned then, and what the index can tell is not decoded. Damage that the records wanted do not meet is not noticed.
+// Select must come before the first Next.
+func (r *Reader) Select(condition func(Table) (*Condition, error)) { r.filter = condition }
 
-// Batch is some consecutive rows of a table. It is valid during the call that it is given to.
-type Batch struct{ t *tableReader }
-
-// Len returns the number of rows.
-func (b *Batch) Len() int { return int(b.t.to - b.t.from) }
-
-// Values returns what the column has for each row: of an Integer or DeltaInteger its value, of a Float or
-// FormattedFloat its bits, of a Boolean 0 or not, of a VarString or DictionaryFloat the entry of Variables, of a
-// Timestamp nanoseconds and of a DateString milliseconds since 1970, of a ClpString or UnstructuredArray in its low 24 bits
-// the entry of LogTypes or ArrayTypes. The caller must not change it.
-func (b *Batch) Values(column int) []uint64 { return b.t.cols[column].values }
-
-// AppendText appends the text of a ClpString.
-func (b *Batch) AppendText(dst []byte, column, row int) ([]byte, error) {
-	c := &b.t.cols[column]
-	if c.typ != ClpString {
-		return dst, fmt.Errorf("archive: column %d has a %v, not a text", column, c.typ)
+// Sure reports whether the condition that [Reader.Select] was given is certain to hold of a record.
+func (r *Reader) Sure(record *Record) bool {
+	if r.filters == nil {
+		return false
 	}
-	return b.t.appendClp(dst, c, row, &b.t.r.rawTypes)
+	table, row := record.Place()
+	f := &r.filters[table]
+	return f.all || f.sure != nil && f.sure.Has(row)
+}
+
+// CountSure returns the number of records of which the condition is certain to hold, and leaves them out of those that Next
+// returns. It must come before the first Next.
+func (r *Reader) CountSure() (int64, error) {
+	if r.err != nil {
+		return 0, r.err
+	}
+	r.openOnly = true
+	err := r.choose()
+	return r.scanned.Sure, err
+}
+
+// ScanStats returns what the selection of records looked at so far.
+func (r *Reader) ScanStats() ScanStats {
+	s := r.scanned
+	if r.index(); r.found == nil {
+		s.Index = r.indexErr
+	}
+	return s
+}
+
+// choose asks the condition about the tables, once, and evaluates it.
+func (r *Reader) choose() error {
+	if r.filter == nil || r.chosen {
+		return nil
+	}
+	r.chosen = true
+	r.filters = make([]Filter, len(r.tables.list))
+	conditions := make([]*Condition, len(r.tables.list)) // nil if there is nothing to scan
+	r.scanned.Tables = int64(len(r.tables.list))
+	for i := range r.tables.list {
+		t := &r.tables.list[i]
+		f := &r.filters[i]
+		if t.err != nil {
+			continue
+		}
+		info := r.table(i)
+		c, err := r.filter(info)
+		if err != nil {
+			return err
+		}
+		if err := c.check(&info, &r.tree); err != nil {
+			return err
+		}
+		v, simple := c.simple()
+		if !simple {
+			c.arrange()
+			conditions[i] = c
+			continue
+		}
+		r.scanned.TablesSkipped++
+		f.None, f.all = v == no, v == yes
+	}
+	if err := r.scan(conditions); err != nil {
+		return err
+	}
+	for i := range r.filters {
+		if t := &r.tables.list[i]; t.err == nil {
+			r.settle(&r.filters[i], t, r.exceptionRows(i))
+		}
+	}
+	return nil
+}
+
+// settle counts the rows of a table, and says what is left of it to read. Of the rows in odd the columns do not tell.
+func (r *Reader) settle(f *Filter, t *table, odd []int64) {
+	if len(odd) > 0 {
+		if f.all {
+			f.all, f.sure = false, newRowSet(t.records)
+			for row := range t.records {
+				f.sure.add(row)
+			}
+		}
+		if f.None {
+			f.None, f.Rows = false, newRowSet(t.records)
+		}
+		for _, row := range odd {
+			if f.Rows != nil {
+				f.Rows.add(row)
+			}
+			if f.sure != nil {
+				f.sure.remove(row)
+			}
+		}
+	}
+	var sure, rows int64
+	switch {
+	case f.all:
+		sure, rows = t.records, t.records
+	case f.sure != nil:
+		sure = f.sure.Count()
+	}
+	switch {
+	case f.None:
+	case f.Rows != nil:
+		rows = f.Rows.Count()
+	default:
+		rows = t.records
+	}
+	r.scanned.Sure += sure
+	r.scanned.Open += rows - sure
+	if r.openOnly && sure > 0 {
+		if f.Rows == nil && rows > sure {
+			f.Rows = newRowSet(t.records)
+			for row := range t.records {
+				f.Rows.add(row)
+			}
+		}
+		if f.Rows != nil && f.sure != nil {
+			f.Rows.subtract(f.sure)
+		}
+		rows -= sure
+	}
+	if rows == 0 && t.records > 0 {
+		f.None = true
+	}
+	if f.None {
+		r.tables.streams[t.stream].tables--
+	}
+}
+
+// check makes sure that a condition is about columns that are there, of types that it can be about.
+func (c *Condition) check(t *Table, tree *tree) error {
+	for _, p := range c.Parts {
+		if err := p.check(t, tree); err != nil {
+			return err
+		}
+	}
+	if c.Kind < CondRange {
+		if c.Kind == CondNot && len(c.Parts) != 1 {
+			return errors.New("archive: a negation of more than one condition")
+		}
+		return nil
+	}
+	if c.Column < 0 || c.Column >= len(t.Columns) {
+		return fmt.Errorf("archive: condition on column %d of %d", c.Column, len(t.Columns))
+	}
+	typ := tree.nodes[t.Columns[c.Column]].Type
+	ok := false
+	switch typ {
+	case Integer, DeltaInteger, Float, FormattedFloat, Boolean, Timestamp, DateString:
+		ok = c.Kind == CondRange
+	case VarString, DictionaryFloat:
+		ok = c.Kind == CondSet
+	case ClpString:
+		ok = c.Kind == CondText
+	}
+	if !ok {
+		return fmt.Errorf("archive: condition of kind %d on column %d, a %v", c.Kind, c.Column, typ)
+	}
+	return nil
+}
+
+// scan evaluates the conditions of tables.
+func (r *Reader) scan(conditions []*Condition) error {
+	x := r.index()
+	if x == nil {
+		return r.scanStreams(conditions)
+	}
+	var shared *run
+	stream := int32(-1)
+	for i, c := range conditions {
+		if c == nil {
+			continue
+		}
+		t := &r.tables.list[i]
+		if t.stream != stream {
+			stream, shared = t.stream, &run{}
+		}
+		s, err := r.openScan(i, x, shared)
+		if err == nil {
+			err = r.apply(s, c, i)
+		}
+		if err := r.scanFailed(err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// apply evaluates the condition of a table.
+func (r *Reader) apply(s *scan, c *Condition, table int) error {
+	may, must, err := s.run(c)
+	if err != nil {
+		return err
+	}
+	r.filters[table].Rows, r.filters[table].sure = may, must
+	return nil
+}
+
+// scanFailed passes on what must end a search. A damaged table is left to reading, which says where the damage is.
+func (r *Reader) scanFailed(err error) error {
+	var damage *CorruptError
+	if errors.As(err, &damage) || errors.Is(err, ErrTable) {
+		return nil
+	}
+	return err
 }
 
 // Dictionary is a list of texts that columns refer to by number.
@@ -78,42 +269,13 @@ func (r *Reader) loadDictionary(d *dictionary) error {
 	return d.failed
 }
 
-// choose asks the filter about the tables.
-func (r *Reader) choose() error {
-	if r.filter == nil {
-		return nil
-	}
-	r.filters = make([]Filter, len(r.tables.list))
-	for i := range r.tables.list {
-		t := &r.tables.list[i]
-		if t.err != nil {
-			continue
-		}
-		info := r.table(t)
-		f, err := r.filter(info)
-		if err != nil {
-			return err
-		}
-		for _, c := range f.Columns {
-			if c < 0 || c >= len(info.Columns) {
-				return fmt.Errorf("archive: filter of column %d of %d", c, len(info.Columns))
-			}
-		}
-		r.filters[i] = f
-		if f.None {
-			r.tables.streams[t.stream].tables--
-		}
-	}
-	return nil
-}
-
 // wants reports whether a table is wanted at all.
 func (r *Reader) wants(i int) bool { return r.filters == nil || !r.filters[i].None }
 
-// use takes the filter of a table.
-func (t *tableReader) use(f *Filter) {
-	for _, i := range f.Columns {
-		t.cols[i].early = true
+// wanted returns the first row at or behind row that is wanted.
+func (t *tableReader) wanted(row int64) int64 {
+	if t.wants == nil {
+		return row
 	}
-	t.rows = f.Rows
+	return t.wants.next(row)
 }

@@ -85,3 +85,22 @@ func (q *Query) Variables(w Width) []Variable {
 	flush(begins, true)
 	return list
 }
+
+// Fragment returns the longest run of bytes that every matching text contains, nil if the pattern does not tell cases
+// apart.
+func (q *Query) Fragment() []byte {
+	if q.fold {
+		return nil
+	}
+	var best, run []byte
+	for _, e := range q.elems {
+		if e.kind != 0 {
+			run = nil
+			continue
+		}
+		if run = append(run, e.c); len(run) > len(best) {
+			best = run
+		}
+	}
+	return best
+}

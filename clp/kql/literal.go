@@ -31,6 +31,7 @@ type literal struct {
 	truth   bool
 
 	pattern *encoding.Query // that texts must match
+	text    []byte          // without wildcards, if plain is set
 	plain   bool            // without wildcards
 	space   bool            // contains a space
 }
@@ -82,6 +83,7 @@ func parseLiteral(l lexeme, o *Options) (literal, error) {
 			return v, &SyntaxError{at + i - 1, fmt.Sprintf(`\%c is no escape in a value`, c), fmt.Sprintf("in quotes, %c stands for itself", c)}
 		}
 	}
+	v.text = text
 	v.space = strings.Contains(string(text), " ")
 	v.classify(string(text), string(pattern))
 	if o.Contains && v.typ == typeString {

@@ -33,6 +33,8 @@ func (m *matcher) match(n node, inverted bool) bool {
 		return m.match(n.left, false) || m.match(n.right, false)
 	case *filter:
 		return m.filter(n, inverted)
+	case within:
+		return m.within(n)
 	}
 	return false // nothing
 }

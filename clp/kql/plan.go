@@ -4,91 +4,56 @@ import (
 	"math"
 
 	"github.com/tracehandler/tracehandler/clp/archive"
+	"github.com/tracehandler/tracehandler/event"
 )
 
-// condition is what a query says of the records of one table. It never rules out a record that matches.
-type condition struct {
-	kind  conditionKind
-	parts []*condition // of condAll and condSome
-	tests []test       // of condTests: a record may match if one of them holds
-}
-
-type conditionKind uint8
-
-const (
-	condNever conditionKind = iota
-	condMaybe               // any record
-	condAll
-	condSome
-	condTests
+var (
+	never  = &archive.Condition{Kind: archive.CondNever}
+	maybe  = &archive.Condition{Kind: archive.CondMaybe}
+	always = &archive.Condition{Kind: archive.CondAlways}
 )
 
-// test is a condition on the value of a column.
-type test struct {
-	column int
-	holds  holds
+// all is the condition that both hold.
+func all(a, b *archive.Condition) *archive.Condition {
+	switch {
+	case a.Kind == archive.CondNever || b.Kind == archive.CondAlways || a == b:
+		return a
+	case b.Kind == archive.CondNever || a.Kind == archive.CondAlways:
+		return b
+	}
+	return &archive.Condition{Kind: archive.CondAll, Parts: []*archive.Condition{a, b}}
 }
 
-type holds func(value uint64) bool
-
-// choose is the filter of a table.
-func (s *archiveSearch) choose(t archive.Table) (archive.Filter, error) {
-	c, err := s.plan(&t, s.query.root, false)
-	if err != nil {
-		return archive.Filter{}, err
+// some is the condition that one holds.
+func some(a, b *archive.Condition) *archive.Condition {
+	switch {
+	case a.Kind == archive.CondAlways || b.Kind == archive.CondNever || a == b:
+		return a
+	case b.Kind == archive.CondAlways || a.Kind == archive.CondNever:
+		return b
 	}
-	f := archive.Filter{None: c.kind == condNever}
-	if c.kind > condMaybe {
-		f.Columns = c.columns(nil)
-		f.Rows = func(b *archive.Batch, keep []bool) error {
-			for i := range keep {
-				keep[i] = c.holds(b, i)
-			}
-			return nil
-		}
-	}
-	return f, nil
+	return &archive.Condition{Kind: archive.CondSome, Parts: []*archive.Condition{a, b}}
 }
 
-func (c *condition) columns(list []int) []int {
-	for _, p := range c.parts {
-		list = p.columns(list)
+func negate(c *archive.Condition) *archive.Condition {
+	switch c.Kind {
+	case archive.CondNever:
+		return always
+	case archive.CondMaybe:
+		return maybe
+	case archive.CondAlways:
+		return never
 	}
-	for _, t := range c.tests {
-		list = append(list, t.column)
-	}
-	return list
+	return &archive.Condition{Kind: archive.CondNot, Parts: []*archive.Condition{c}}
 }
 
-func (c *condition) holds(b *archive.Batch, row int) bool {
-	switch c.kind {
-	case condAll:
-		for _, p := range c.parts {
-			if !p.holds(b, row) {
-				return false
-			}
-		}
-		return true
-	case condSome:
-		for _, p := range c.parts {
-			if p.holds(b, row) {
-				return true
-			}
-		}
-		return false
-	case condTests:
-		for _, t := range c.tests {
-			if t.holds(b.Values(t.column)[row]) {
-				return true
-			}
-		}
-		return false
-	}
-	return c.kind == condMaybe
+// choose says what the query asks of the records of a table.
+func (s *archiveSearch) choose(t archive.Table) (*archive.Condition, error) {
+	return s.plan(&t, s.query.root, false)
 }
 
 // plan holds a part of the query against the schema of a table.
-func (s *archiveSearch) plan(t *archive.Table, n node, inverted bool) (*condition, error) {
+func (s *archiveSearch) plan(t *archive.Table, n node, inverted bool) (*archive.Condition, error) {
 	var left, right node
 	conjunction := inverted
 	switch n := n.(type) {
@@ -100,49 +65,72 @@ func (s *archiveSearch) plan(t *archive.Table, n node, inverted bool) (*conditio
 		left, right = n.left, n.right
 	case *filter:
 		return s.planFilter(t, n, inverted)
+	case within:
+		return s.planWithin(t, n)
 	default:
-		return &condition{}, nil
+		return never, nil
+	}
+	// What asks less of the dictionaries comes first: the other half need not be looked at if this one decides.
+	if effort(right) < effort(left) {
+		left, right = right, left
 	}
 	l, err := s.plan(t, left, inverted)
+	if err != nil || conjunction && l.Kind == archive.CondNever || !conjunction && l.Kind == archive.CondAlways {
+		return l, err
+	}
+	r, err := s.plan(t, right, inverted)
 	if err != nil {
 		return nil, err
 	}
-	// The other half need not be looked at, nor a dictionary for it, if this one decides.
-	if conjunction && l.kind == condNever || !conjunction && l.kind == condMaybe {
-		return l, nil
+	if conjunction {
+		return all(l, r), nil
 	}
-	r, err := s.plan(t, right, inverted)
-	switch {
-	case err != nil:
-		return nil, err
-	case r.kind == condNever || r.kind == condMaybe:
-		if conjunction == (r.kind == condMaybe) {
-			return l, nil
+	return some(l, r), nil
+}
+
+// effort says how much a part of a query asks of the dictionaries.
+func effort(n node) int {
+	switch n := n.(type) {
+	case not:
+		return effort(n.x)
+	case both:
+		return effort(n.left) + effort(n.right)
+	case any2:
+		return effort(n.left) + effort(n.right)
+	case *filter:
+		switch {
+		case n.value.typ != typeString:
+			return 1
+		case n.value.plain && !n.value.space:
+			return 2
 		}
-		return r, nil
-	case l.kind == condNever || l.kind == condMaybe:
-		return r, nil
-	case conjunction:
-		return &condition{kind: condAll, parts: []*condition{l, r}}, nil
+		return 20
 	}
-	return &condition{kind: condSome, parts: []*condition{l, r}}, nil
+	return 0
 }
 
 // planFilter finds the columns that a filter is about.
-func (s *archiveSearch) planFilter(t *archive.Table, f *filter, inverted bool) (*condition, error) {
-	any := &condition{kind: condMaybe}
-	if f.column.namespace != 0 && f.column.namespace != '@' || t.Structured {
-		return any, nil
+func (s *archiveSearch) planFilter(t *archive.Table, f *filter, inverted bool) (*archive.Condition, error) {
+	switch f.column.namespace {
+	case 0, '@':
+	case '$':
+		return s.planMetadata(t, f, inverted), nil
+	default:
+		if inverted && (f.column.all || f.value.typ == typeExists) {
+			return always, nil
+		}
+		return never, nil
 	}
-	exists := f.value.typ == typeExists
-	out := &condition{}
-	reached := false // a key that the filter is about
+	if t.Structured {
+		return maybe, nil
+	}
+	found, comparable := never, isNot
+	exists, null := f.value.typ == typeExists, f.value.typ == typeNull
+	// NOT key: null is about values of all types.
+	notNull := inverted && null && !f.column.all
 	for _, id := range t.Nulls {
-		if at := s.walk(&f.column, id); f.column.done(at) {
-			reached = true
-			if !inverted && (exists || f.value.typ == typeNull) {
-				return any, nil
-			}
+		if f.column.done(s.walk(&f.column, id)) && (exists || null) {
+			found, comparable = always, is
 		}
 	}
 	for i, id := range t.Columns {
@@ -150,56 +138,61 @@ func (s *archiveSearch) planFilter(t *archive.Table, f *filter, inverted bool) (
 		if at == 0 {
 			continue
 		}
+		done := f.column.done(at)
 		typ := s.r.Nodes()[id].Type
-		if typ == archive.UnstructuredArray {
-			if !inverted && f.value.typ == typeTime {
-				continue
-			}
-			return any, nil
-		}
-		if !f.column.done(at) {
-			continue
-		}
-		reached = true
-		if inverted {
-			continue
-		}
-		if exists {
-			return any, nil
-		}
-		holds, kind, err := s.test(id, typ, f)
+		hit, ok := never, isNot
+		var err error
 		switch {
-		case err != nil:
+		case typ == archive.UnstructuredArray:
+			hit, ok = maybe, perhaps
+			switch {
+			case exists && done:
+				hit, ok = always, is
+			case inverted && null:
+				hit, ok = never, is
+			case f.value.typ == typeTime:
+				hit = never
+			}
+		case !done:
+			continue
+		case exists:
+			hit, ok = always, is
+		case notNull:
+			ok = is
+		default:
+			hit, ok, err = s.planLeaf(t, i, f, inverted)
+		}
+		if err != nil {
 			return nil, err
-		case kind == condMaybe:
-			return any, nil
-		case kind == condTests:
-			out.kind = condTests
-			out.tests = append(out.tests, test{i, holds})
+		}
+		if found, comparable = some(found, hit), max(comparable, ok); found.Kind == archive.CondAlways {
+			break
 		}
 	}
-	if inverted {
-		// A key that is there is no key that is missing, and of one that is missing no value can differ.
-		if exists && !f.column.all && reached || !exists && !f.column.all && !reached {
-			return out, nil
-		}
-		return any, nil
+	switch {
+	case !inverted:
+		return found, nil
+	case f.column.all || exists || comparable == is:
+		return negate(found), nil
+	case comparable == isNot:
+		return never, nil
 	}
-	return out, nil
+	return all(maybe, negate(found)), nil
 }
+
+// answer is what a schema tells.
+type answer uint8
+
+const (
+	isNot answer = iota
+	perhaps
+	is
+)
 
 // walk follows the path of a node, and returns the states of the column there, 0 if it is in another namespace.
 func (s *archiveSearch) walk(c *column, id int32) states {
-	nodes := s.r.Nodes()
-	var path []string
-	for ; nodes[id].Parent >= 0; id = nodes[id].Parent {
-		path = append(path, nodes[id].Key)
-	}
-	namespace := ""
-	if c.namespace != 0 {
-		namespace = string(c.namespace)
-	}
-	if nodes[id].Type != archive.Object || nodes[id].Key != namespace {
+	path, ok := s.path(c.namespace, id)
+	if !ok {
 		return 0
 	}
 	at := c.start()
@@ -209,128 +202,269 @@ func (s *archiveSearch) walk(c *column, id int32) states {
 	return at
 }
 
-// test makes the test of a column, if one is worth it: the kind says condNever or condMaybe otherwise.
-func (s *archiveSearch) test(id int32, typ archive.NodeType, f *filter) (holds, conditionKind, error) {
+// path returns the keys that lead to a node, the last one first; ok is false if it is in another namespace.
+func (s *archiveSearch) path(namespace byte, id int32) (path []string, ok bool) {
+	nodes := s.r.Nodes()
+	path = s.keys[:0]
+	for ; nodes[id].Parent >= 0; id = nodes[id].Parent {
+		path = append(path, nodes[id].Key)
+	}
+	s.keys = path
+	want := ""
+	if namespace != 0 {
+		want = string(namespace)
+	}
+	return path, nodes[id].Type == archive.Object && nodes[id].Key == want
+}
+
+// isTime reports whether a node is the one of the query's time.
+func (s *archiveSearch) isTime(id int32) bool {
+	c := s.query.time
+	if c == nil {
+		return false
+	}
+	path, ok := s.path(c.namespace, id)
+	at := states(1)
+	for i := len(path) - 1; i >= 0 && ok && at != 0; i-- {
+		at = c.exact(at, path[i])
+	}
+	return ok && c.done(at)
+}
+
+// planLeaf says when the value of a column matches, and whether it is of a type that could.
+func (s *archiveSearch) planLeaf(t *archive.Table, column int, f *filter, inverted bool) (*archive.Condition, answer, error) {
+	id := t.Columns[column]
+	typ := s.r.Nodes()[id].Type
 	l, op := &f.value, f.op
-	number := l.typ == typeInteger || l.typ == typeFloat || l.typ == typeTime
+	number := l.isNumber()
+	between := func(low, high int64, ok bool) *archive.Condition {
+		if !ok {
+			return never
+		}
+		return &archive.Condition{Kind: archive.CondRange, Column: column, Min: low, Max: high}
+	}
+	if typ != archive.Timestamp && s.isTime(id) {
+		return maybe, perhaps, nil // a time in a spelling that the archive does not take for one
+	}
 	switch typ {
-	case archive.Integer, archive.DeltaInteger:
-		switch l.typ {
-		case typeInteger, typeTime:
-			return func(v uint64) bool {
-				x := scalar{integer: int64(v)}
-				return x.compareInteger(op, l.integer)
-			}, condTests, nil
-		case typeFloat:
-			return func(v uint64) bool { return op.intFloat(int64(v), l.float) }, condTests, nil
+	case archive.Integer:
+		if number {
+			return between(op.integers(l)), is, nil
 		}
-		return nil, condNever, nil
+		return never, isNot, nil
 	case archive.FormattedFloat:
-		if !number {
-			return nil, condNever, nil
+		if number {
+			return between(op.floatKeys(l.float)), is, nil
 		}
-		return func(v uint64) bool { return op.floats(math.Float64frombits(v), l.float) }, condTests, nil
+		return never, isNot, nil
+	case archive.DictionaryFloat:
+		if !number {
+			return never, isNot, nil
+		}
+		set, err := s.numbers(t, column, f)
+		return within1(column, set), is, err
 	case archive.Boolean:
 		if l.typ != typeBool {
-			return nil, condNever, nil
+			return never, isNot, nil
 		}
-		return func(v uint64) bool { return v != 0 == l.truth }, condTests, nil
+		truth := int64(0)
+		if l.truth {
+			truth = 1
+		}
+		return between(truth, truth, true), is, nil
 	case archive.Timestamp:
-		return s.testTime(id, f)
+		switch {
+		case !s.isTime(id):
+			return maybe, perhaps, nil // no time to the query, but a text or a number
+		case !number && s.plainTimes():
+			return never, isNot, nil
+		case !number:
+			return maybe, perhaps, nil
+		case s.plainTimes():
+			return between(op.integers(l)), is, nil
+		}
+		return all(maybe, between(op.integers(l))), perhaps, nil
 	case archive.VarString:
-		if op != equal || l.typ == typeTime || l.typ == typeString && l.space {
-			return nil, condNever, nil
+		if op != equal || l.typ == typeTime {
+			return never, isNot, nil
 		}
-		set, err := s.variables(l)
-		if err != nil || set.none {
-			return nil, condNever, err
+		if l.typ == typeString && l.space {
+			return never, s.otherText(f, inverted), nil
 		}
-		return func(v uint64) bool { return set.has(v) }, condTests, nil
+		set, err := s.variables(t, column, l)
+		return within1(column, set), is, err
 	case archive.ClpString:
-		if op != equal || l.typ != typeString || l.plain && !l.space {
-			return nil, condNever, nil
+		if op != equal || l.typ == typeTime {
+			return never, isNot, nil
 		}
-		set, err := s.logTypes(l)
-		if err != nil || set.none {
-			return nil, condNever, err
+		if l.typ != typeString || l.plain && !l.space {
+			return never, s.otherText(f, inverted), nil
 		}
-		return func(v uint64) bool { return set.has(v & 0xFFFFFF) }, condTests, nil
+		test, err := s.text(l)
+		if err != nil || test.Never() {
+			return never, is, err
+		}
+		return &archive.Condition{Kind: archive.CondText, Column: column, Text: test}, is, nil
 	}
-	return nil, condMaybe, nil
+	return maybe, perhaps, nil
 }
 
-// testTime makes the test of the column of the time.
-func (s *archiveSearch) testTime(id int32, f *filter) (holds, conditionKind, error) {
-	l, op := &f.value, f.op
-	if s.query.time == nil || s.walk(s.query.time, id) == 0 || !s.query.time.done(s.walk(s.query.time, id)) {
-		return nil, condMaybe, nil // no time to the query, but a text or a number
+// within1 is the condition that a column's entry is in a set.
+func within1(column int, set *archive.IDSet) *archive.Condition {
+	if set == nil || set.Len() == 0 {
+		return never
 	}
+	return &archive.Condition{Kind: archive.CondSet, Column: column, Set: set}
+}
+
+// otherText says whether a text of the type that cannot match counts as different; see search.leaf.
+func (s *archiveSearch) otherText(f *filter, inverted bool) answer {
+	if inverted && !f.column.all && f.value.plain {
+		return is
+	}
+	return isNot
+}
+
+// integers returns the integers of which the operator holds with a number or a time; ok is false if there are none.
+func (op operator) integers(l *literal) (low, high int64, ok bool) {
+	const least, most = math.MinInt64, math.MaxInt64
 	if l.typ == typeFloat {
-		return func(v uint64) bool { return op.intFloat(int64(v), l.float) }, condTests, nil
+		return op.integersOf(l.float)
 	}
-	if l.typ != typeInteger && l.typ != typeTime {
-		// A value in a spelling that is not known is no time.
-		return nil, condMaybe, nil
+	x := l.integer
+	switch op {
+	case less:
+		return least, x - 1, x > least
+	case lessEqual:
+		return least, x, true
+	case greater:
+		return x + 1, most, x < most
+	case greaterEqual:
+		return x, most, true
 	}
-	return func(v uint64) bool {
-		x := scalar{integer: int64(v)}
-		return x.compareInteger(op, l.integer)
-	}, condTests, nil
+	return x, x, true
 }
 
-// textSet is the entries of a dictionary that a literal may match.
-type textSet struct {
-	bits []uint64
-	none bool
-}
-
-func (t *textSet) has(id uint64) bool {
-	return id>>6 < uint64(len(t.bits)) && t.bits[id>>6]>>(id&63)&1 != 0
-}
-
-func newTextSet(d archive.Dictionary, match func(text []byte) bool) (*textSet, error) {
-	n, err := d.Len()
-	if err != nil {
-		return nil, err
+// integersOf is integers for a float; see intFloat.
+func (op operator) integersOf(f float64) (low, high int64, ok bool) {
+	const least, most = math.MinInt64, math.MaxInt64
+	below, above := op == less || op == lessEqual, op == greater || op == greaterEqual
+	switch {
+	case f >= most: // 2⁶³
+		return least, most, below
+	case f < least:
+		return least, most, above
 	}
-	t := &textSet{bits: make([]uint64, (n+63)/64), none: true}
-	for id := range n {
-		text, err := d.Entry(id)
+	whole := int64(f)
+	switch whole := float64(whole); {
+	case whole == f:
+		return op.integers(&literal{typ: typeInteger, integer: int64(f)})
+	case below && f < whole:
+		return least, int64(f) - 1, true
+	case below:
+		return least, int64(f), true
+	case above && f > whole:
+		return int64(f) + 1, most, true
+	case above:
+		return int64(f), most, true
+	}
+	return 0, 0, false
+}
+
+// floatKeys returns the keys of the floats of which the operator holds with f; ok is false if there are none.
+func (op operator) floatKeys(f float64) (low, high int64, ok bool) {
+	least, most := archive.FloatKey(math.Inf(-1)), archive.FloatKey(math.Inf(1))
+	low, high = archive.FloatKey(f), archive.FloatKey(f)
+	if f == 0 {
+		low, high = archive.FloatKey(math.Copysign(0, -1)), archive.FloatKey(0)
+	}
+	switch op {
+	case less:
+		low, high = least, low-1
+	case lessEqual:
+		low = least
+	case greater:
+		low, high = high+1, most
+	case greaterEqual:
+		high = most
+	}
+	return low, high, low <= high && f == f
+}
+
+// variables finds the entries of the dictionary of variables that match l, among those of a column, at least.
+func (s *archiveSearch) variables(t *archive.Table, column int, l *literal) (*archive.IDSet, error) {
+	if set := s.sets[l]; set != nil {
+		return set, nil
+	}
+	if !l.plain {
+		if ids, ok := s.r.ColumnEntries(t, column); ok {
+			return s.among(ids, l.pattern.Match)
+		}
+	}
+	var set *archive.IDSet
+	var err error
+	if l.plain {
+		set, err = s.r.Variables().Find(l.text, s.query.options.Fold)
+	} else {
+		set, err = s.r.Variables().Scan(l.pattern.Fragment(), l.pattern.Match)
+	}
+	if err == nil {
+		s.sets[l] = set
+	}
+	return set, err
+}
+
+// among returns those entries whose text matches.
+func (s *archiveSearch) among(ids []uint64, match func([]byte) bool) (*archive.IDSet, error) {
+	set := &archive.IDSet{}
+	for _, id := range ids {
+		text, err := s.r.Variables().Text(id)
 		if err != nil {
 			return nil, err
 		}
-		if match(text) {
-			t.bits[id>>6] |= 1 << (id & 63)
-			t.none = false
+		if text != nil && match(text) {
+			set.Add(id)
 		}
 	}
-	return t, nil
+	return set, nil
 }
 
-// variables finds the entries of the dictionary of variables that match l.
-func (s *archiveSearch) variables(l *literal) (*textSet, error) {
-	return s.set(l, s.r.Variables(), l.pattern.Match)
+// numbers finds the entries that are numbers, spelt as such, of which a filter holds.
+func (s *archiveSearch) numbers(t *archive.Table, column int, f *filter) (*archive.IDSet, error) {
+	x := search{filter: f, options: &s.query.options}
+	match := func(text []byte) bool {
+		if len(text) == 0 || text[0] != '-' && text[0]-'0' > 9 {
+			return false
+		}
+		line := append(append([]byte(`{"":`), text...), '}')
+		for a := range event.Lazy(line).All() {
+			v := classify(a.Value)
+			hit, ok := x.compare(&v)
+			return hit && ok
+		}
+		return false
+	}
+	if ids, ok := s.r.ColumnEntries(t, column); ok {
+		return s.among(ids, match)
+	}
+	if set := s.numberSets[f]; set != nil {
+		return set, nil
+	}
+	set, err := s.r.Variables().Scan(nil, match)
+	if err == nil {
+		s.numberSets[f] = set
+	}
+	return set, err
 }
 
-// logTypes finds the log types whose texts may match l.
-func (s *archiveSearch) logTypes(l *literal) (*textSet, error) {
-	return s.set(l, s.r.LogTypes(), l.pattern.MayMatchLogtype)
-}
-
-// set keeps the sets of a query: it asks each dictionary once about each of its values.
-func (s *archiveSearch) set(l *literal, d archive.Dictionary, match func([]byte) bool) (*textSet, error) {
-	key := setKey{l, d}
-	if t := s.sets[key]; t != nil {
+// text makes the test of texts that are encoded, once for each value.
+func (s *archiveSearch) text(l *literal) (*archive.TextTest, error) {
+	if t := s.texts[l]; t != nil {
 		return t, nil
 	}
-	t, err := newTextSet(d, match)
+	t, err := s.r.NewTextTest(l.pattern, s.query.options.Fold)
 	if err == nil {
-		s.sets[key] = t
+		s.texts[l] = t
 	}
 	return t, err
-}
-
-type setKey struct {
-	value      *literal
-	dictionary archive.Dictionary
 }

@@ -61,18 +61,18 @@ func Parse(text string, o *Options) (*Query, error) {
 
 // Never reports whether no event at all can match: key: (), or an order among texts such as key > "a". The reference
 // refuses such a query as logically false.
-func (q *Query) Never() bool { return never(q.root) }
+func (q *Query) Never() bool { return isNever(q.root) }
 
-func never(n node) bool {
+func isNever(n node) bool {
 	switch n := n.(type) {
 	case nothing:
 		return true
 	case not:
-		return never(n.x)
+		return isNever(n.x)
 	case both:
-		return never(n.left) || never(n.right)
+		return isNever(n.left) || isNever(n.right)
 	case any2:
-		return never(n.left) && never(n.right)
+		return isNever(n.left) && isNever(n.right)
 	}
 	return false
 }

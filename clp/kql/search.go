@@ -12,45 +12,92 @@ import (
 // yet, and is not to be used by others meanwhile.
 //
 // First the query is held against the schema of each table: a table whose records have no key that could match is left
-// out. Then texts are looked up in the dictionaries, once each. Then the columns are scanned that the query is about. What
-// is left is decoded and matched as events are.
+// out. Then texts are looked up in the dictionaries, once each. Then the columns are scanned that the query is about, but
+// for what the archive's index tells. Records of which that does not decide are decoded and matched as events are.
 //
 // An error comes without a record if it is of [archive.Reader.Next], and ends the iteration. It comes with a record if
 // that cannot be shown, which may match or not; others follow.
 func (q *Query) Search(r *archive.Reader) iter.Seq2[*archive.Record, error] {
-	s := &archiveSearch{query: *q, r: r, sets: map[setKey]*textSet{}}
-	if times := r.Times(); q.time == nil && len(times) > 0 {
-		if c, err := parseColumn(lexeme{kind: tokenWord, text: times[0].Key}); err == nil && !c.star {
-			s.query.time = &c
-		}
-	}
-	r.Select(s.choose)
+	s := q.begin(r)
 	return func(yield func(*archive.Record, error) bool) {
-		var line, auto []byte
 		for record, err := range r.All() {
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			if line, err = record.AppendJSON(line[:0]); err == nil {
-				auto, err = record.AppendAuto(auto[:0])
-			}
-			if err == nil && !s.query.MatchInput(&Input{event.Lazy(line), event.Lazy(auto), s.metadata(record.Number())}) {
-				continue
-			}
-			if !yield(record, err) {
+			hit, err := s.match(record)
+			if (hit || err != nil) && !yield(record, err) {
 				return
 			}
 		}
 	}
 }
 
+// Count returns the number of records that Search returns. Records of which the columns decide are not decoded. The error is
+// that of [archive.Reader.Next], or the first one of a record that cannot be shown; the count is of the others.
+func (q *Query) Count(r *archive.Reader) (n int64, err error) {
+	s := q.begin(r)
+	if n, err = r.CountSure(); err != nil {
+		return 0, err
+	}
+	for record, next := range r.All() {
+		if next != nil {
+			return n, next
+		}
+		hit, bad := s.match(record)
+		if hit {
+			n++
+		}
+		if bad != nil && err == nil {
+			err = bad
+		}
+	}
+	return n, err
+}
+
+// begin has r select what q may find.
+func (q *Query) begin(r *archive.Reader) *archiveSearch {
+	s := &archiveSearch{
+		query: *q, r: r, times: perhaps,
+		sets: map[*literal]*archive.IDSet{}, numberSets: map[*filter]*archive.IDSet{}, texts: map[*literal]*archive.TextTest{},
+	}
+	if times := r.Times(); q.time == nil && len(times) > 0 {
+		if c, err := parseColumn(lexeme{kind: tokenWord, text: times[0].Key}); err == nil && !c.star {
+			s.query.time = &c
+		}
+	}
+	r.Select(s.choose)
+	return s
+}
+
+// match reports whether the query finds a record that was selected.
+func (s *archiveSearch) match(record *archive.Record) (bool, error) {
+	if s.r.Sure(record) {
+		return true, nil
+	}
+	var err error
+	if s.line, err = record.AppendJSON(s.line[:0]); err != nil {
+		return false, err
+	}
+	if s.auto, err = record.AppendAuto(s.auto[:0]); err != nil {
+		return false, err
+	}
+	return s.query.MatchInput(&Input{event.Lazy(s.line), event.Lazy(s.auto), s.metadata(record.Number())}), nil
+}
+
 // archiveSearch is one search of one archive.
 type archiveSearch struct {
 	query Query
 	r     *archive.Reader
-	sets  map[setKey]*textSet
-	part  int // of the ranges that the last record was in
+
+	sets       map[*literal]*archive.IDSet // of the dictionary of variables
+	numberSets map[*filter]*archive.IDSet
+	texts      map[*literal]*archive.TextTest
+	times      answer // whether spellings of times are known; perhaps: it was not asked yet
+	keys       []string
+
+	line, auto []byte
+	part       int // of the ranges that the last record was in
 }
 
 func (s *archiveSearch) metadata(number int64) event.Event {

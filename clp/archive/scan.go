@@ -1,0 +1,367 @@
+package archive
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+)
+
+// scan evaluates a condition on the rows of one table, block by block.
+type scan struct {
+	r       *Reader
+	table   *table
+	known   []columnStats // by the index, or nil
+	frames  []frame       // of the stream, nil without an index
+	shared  *run          // of a stream of small tables, which are frames together
+	columns []scanColumn
+	order   int // column of the number of a record, or -1
+	taken   int64
+}
+
+// scanColumn is the part of a column that was read last.
+type scanColumn struct {
+	typ       NodeType
+	off       int64 // of its values in the stream
+	variables int64
+
+	values run
+	vars   run
+	sums   []int64 // of differences, for the rows of block
+	block  int
+}
+
+// run is bytes of a stream that are at hand.
+type run struct {
+	from  int64
+	plain []byte
+}
+
+// ScanStats says what a search looked at before records were read.
+type ScanStats struct {
+	Index         error // why the archive has no index that can be used, nil if it has one
+	Tables        int64 // of the archive
+	TablesSkipped int64 // whose columns were not looked at: by their keys, the dictionaries or the range of time
+	Blocks        int64 // of 65,536 rows, of the other tables
+	BlocksSkipped int64 // whose columns were not looked at: the index told
+	Frames        int64 // of columns that were decoded
+	Sure          int64 // rows that are certain to match
+	Open          int64 // rows that only the record itself can tell of
+}
+
+// openScan finds the columns of a table.
+func (r *Reader) openScan(i int, x *archiveIndex, shared *run) (*scan, error) {
+	t := &r.tables.list[i]
+	s := &scan{r: r, table: t, order: -1}
+	nodes := r.schemas.columns(&r.schemas.list[t.schema], &r.tree)
+	s.columns = make([]scanColumn, len(nodes))
+	if x != nil {
+		s.known, s.frames = x.columns(i), x.streamFrames(int(t.stream))
+		if s.known == nil {
+			s.shared = shared
+		}
+	}
+	off, left := t.from, t.size
+	for k, id := range nodes {
+		c := &s.columns[k]
+		c.typ, c.off, c.block = r.tree.nodes[id].Type, off, -1
+		if id == r.tree.order {
+			s.order = k
+		}
+		width := c.typ.width()
+		if t.records > left/width {
+			return nil, ErrTable
+		}
+		if x == nil {
+			continue // the stream tells, in its order
+		}
+		size := width * t.records
+		if c.typ == ClpString || c.typ == UnstructuredArray {
+			if s.known != nil {
+				c.variables = s.known[k].variables
+			} else {
+				b, err := s.bytes(&c.vars, off+size, 8)
+				if err != nil {
+					return nil, err
+				}
+				c.variables = int64(binary.LittleEndian.Uint64(b))
+			}
+			if c.variables < 0 || left-size < 8 || c.variables > (left-size-8)/8 {
+				return nil, ErrTable
+			}
+			size += 8 + 8*c.variables
+		}
+		off, left = off+size, left-size
+	}
+	if x != nil && left != 0 {
+		return nil, ErrTable
+	}
+	return s, nil
+}
+
+// run evaluates the condition. may are the rows of which it holds or is open, must those of which it is certain to hold.
+func (s *scan) run(c *Condition) (may, must *RowSet, err error) {
+	rows := s.table.records
+	blocks := (rows + blockRows - 1) / blockRows
+	if err := s.r.pool.take(48 * blocks); err != nil {
+		return nil, nil, err
+	}
+	may, must = newRowSet(rows), newRowSet(rows)
+	every := full(min(blockRows, rows))
+	for k := range may.blocks {
+		n := min(blockRows, rows-int64(k)*blockRows)
+		if n < blockRows && rows > blockRows {
+			every = full(n)
+		}
+		s.r.scanned.Blocks++
+		if c.judge(s.known, s.order, k) != maybe {
+			s.r.scanned.BlocksSkipped++
+		}
+		m, u, err := s.evaluate(c, k, every)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, p := range []struct {
+			set  *RowSet
+			bits []uint64
+		}{{may, m}, {must, u}} {
+			if p.bits == nil {
+				continue
+			}
+			if &p.bits[0] != &every[0] {
+				if err := s.r.pool.take(8 * int64(len(p.bits))); err != nil {
+					return nil, nil, err
+				}
+			}
+			p.set.blocks[k] = p.bits
+		}
+	}
+	return may, must, nil
+}
+
+// evaluate evaluates a condition on those rows of a block that are in rows. may are those of which it holds or is open;
+// must, a part of them, those of which it is certain to hold.
+func (s *scan) evaluate(c *Condition, block int, rows []uint64) (may, must []uint64, err error) {
+	switch c.judge(s.known, s.order, block) {
+	case no:
+		return nil, nil, nil
+	case yes:
+		return rows, rows, nil
+	}
+	switch c.Kind {
+	case CondMaybe:
+		return rows, nil, nil
+	case CondAll:
+		may, must = rows, rows
+		for _, p := range c.Parts {
+			m, u, err := s.evaluate(p, block, may)
+			if err != nil {
+				return nil, nil, err
+			}
+			if may, must = m, andBits(must, u); may == nil {
+				break
+			}
+		}
+		return may, must, nil
+	case CondSome:
+		for _, p := range c.Parts {
+			m, u, err := s.evaluate(p, block, rows)
+			if err != nil {
+				return nil, nil, err
+			}
+			may, must = orBits(may, m), orBits(must, u)
+			if rows = andNot(rows, u); rows == nil {
+				break
+			}
+		}
+		return may, must, nil
+	case CondNot:
+		m, u, err := s.evaluate(c.Parts[0], block, rows)
+		return andNot(rows, u), andNot(rows, m), err
+	}
+	may, must, err = s.leaf(c, block, rows)
+	var damage *CorruptError
+	if errors.As(err, &damage) { // the reader will meet it, too
+		return rows, nil, nil
+	}
+	return may, must, err
+}
+
+// leaf evaluates a condition on the values of a column.
+func (s *scan) leaf(c *Condition, block int, rows []uint64) (may, must []uint64, err error) {
+	col := &s.columns[c.Column]
+	from := int64(block) * blockRows
+	n := int(min(blockRows, s.table.records-from))
+	if c.Kind == CondText {
+		return s.text(c.Text, col, from, n, rows)
+	}
+	out := make([]uint64, (n+63)/64)
+	if col.typ.isDelta() && c.Kind == CondRange {
+		if err := s.sums(c.Column, block, n); err != nil {
+			return nil, nil, err
+		}
+		rangeInts(out, col.sums, c.Min, c.Max)
+	} else {
+		width := min(col.typ.width(), 8)
+		b, err := s.bytes(&col.values, col.off+from*width, int64(n)*width)
+		if err != nil {
+			return nil, nil, err
+		}
+		switch {
+		case c.Kind == CondSet && c.Set.n == 1:
+			rangeWords(out, b, int64(c.Set.min), int64(c.Set.min))
+		case c.Kind == CondSet:
+			setWords(out, b, c.Set.bits)
+		case col.typ == Boolean:
+			boolBytes(out, b, c.Min <= 0 && 0 <= c.Max, c.Min <= 1 && 1 <= c.Max)
+		case col.typ == FormattedFloat || col.typ == Float:
+			rangeFloats(out, b, c.Min, c.Max)
+		default:
+			rangeWords(out, b, c.Min, c.Max)
+		}
+	}
+	out = andBits(out, rows)
+	return out, out, nil
+}
+
+// sums makes the values of a block of differences.
+func (s *scan) sums(column, block, n int) error {
+	c := &s.columns[column]
+	if c.block == block {
+		return nil
+	}
+	from := int64(block) * blockRows
+	b, err := s.bytes(&c.values, c.off+8*from, 8*int64(n))
+	if err != nil {
+		return err
+	}
+	// The first value is known, or the last one of the block before.
+	var first int64
+	switch {
+	case s.known != nil && s.known[column].blocks != nil:
+		first = s.known[column].blocks[block].start
+	case block > 0 && c.block == block-1:
+		first = c.sums[len(c.sums)-1] + int64(binary.LittleEndian.Uint64(b))
+	case block == 0:
+		first = int64(binary.LittleEndian.Uint64(b))
+	default:
+		if err := s.sums(column, block-1, blockRows); err != nil {
+			return err
+		}
+		return s.sums(column, block, n)
+	}
+	if c.sums == nil {
+		c.sums = make([]int64, 0, blockRows)
+	}
+	c.sums = c.sums[:n]
+	c.sums[0] = first
+	for i := 1; i < n; i++ {
+		first += int64(binary.LittleEndian.Uint64(b[8*i:]))
+		c.sums[i] = first
+	}
+	c.block = block
+	return nil
+}
+
+// bytes returns n bytes of the stream from off on, valid until the next call with the same run.
+func (s *scan) bytes(r *run, off, n int64) ([]byte, error) {
+	if s.shared != nil {
+		r = s.shared
+	}
+	if off >= r.from && off+n <= r.from+int64(len(r.plain)) {
+		return r.plain[off-r.from:][:n], nil
+	}
+	if n < 0 || off < 0 || off+n > s.table.from+s.table.size || s.frames == nil {
+		return nil, fmt.Errorf("%w: bytes %d to %d of it", ErrTable, off, off+n)
+	}
+	data := s.r.box.sections[sectionData]
+	st := &s.r.tables.streams[s.table.stream]
+	first := findFrame(s.frames, off)
+	r.plain = r.plain[:0]
+	r.from = s.frames[first].plain
+	for i := first; i < len(s.frames) && s.frames[i].plain < off+n; i++ {
+		var err error
+		if r.plain, err = s.r.decodeFrame(r.plain, data, st.from, int(s.table.stream), s.frames[i]); err != nil {
+			r.plain = r.plain[:0]
+			return nil, err
+		}
+		s.r.scanned.Frames++
+	}
+	return r.plain[off-r.from:][:n], nil
+}
+
+// rangeInts sets the bits of values between min and max.
+func rangeInts(out []uint64, values []int64, min, max int64) {
+	if max < min {
+		return
+	}
+	span := uint64(max) - uint64(min)
+	for i := range out {
+		var w uint64
+		part := values[i*64:]
+		if len(part) > 64 {
+			part = part[:64]
+		}
+		for j, v := range part {
+			var hit uint64
+			if uint64(v)-uint64(min) <= span {
+				hit = 1
+			}
+			w |= hit << (j & 63)
+		}
+		out[i] = w
+	}
+}
+
+// rangeWords is rangeInts of little-endian words.
+func rangeWords(out []uint64, b []byte, min, max int64) {
+	if max < min {
+		return
+	}
+	span := uint64(max) - uint64(min)
+	for i := range out {
+		var w uint64
+		part := b[i*512:]
+		if len(part) > 512 {
+			part = part[:512]
+		}
+		for j := 0; len(part) >= 8; j++ {
+			var hit uint64
+			if binary.LittleEndian.Uint64(part)-uint64(min) <= span {
+				hit = 1
+			}
+			w |= hit << (j & 63)
+			part = part[8:]
+		}
+		out[i] = w
+	}
+}
+
+// rangeFloats sets the bits of floats whose keys are between min and max.
+func rangeFloats(out []uint64, b []byte, min, max int64) {
+	for i := 0; len(b) >= 8; i++ {
+		if key := floatKey(math.Float64frombits(binary.LittleEndian.Uint64(b))); min <= key && key <= max {
+			out[i/64] |= 1 << (i % 64)
+		}
+		b = b[8:]
+	}
+}
+
+// setWords sets the bits of words that are in a set.
+func setWords(out []uint64, b []byte, set []uint64) {
+	for i := 0; len(b) >= 8; i++ {
+		if id := binary.LittleEndian.Uint64(b); id>>6 < uint64(len(set)) {
+			out[i/64] |= set[id>>6] >> (id & 63) & 1 << (i % 64)
+		}
+		b = b[8:]
+	}
+}
+
+// boolBytes sets the bits of booleans that are among the wanted ones.
+func boolBytes(out []uint64, b []byte, wantFalse, wantTrue bool) {
+	for i, v := range b {
+		if v != 0 && wantTrue || v == 0 && wantFalse {
+			out[i/64] |= 1 << (i % 64)
+		}
+	}
+}
