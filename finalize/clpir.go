@@ -9,6 +9,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/tracehandler/tracehandler/clp/ir"
+	"github.com/tracehandler/tracehandler/clp/ir/slogkv"
 	"github.com/tracehandler/tracehandler/format"
 	"github.com/tracehandler/tracehandler/internal/frame"
 	"github.com/tracehandler/tracehandler/internal/vfs"
@@ -30,22 +31,47 @@ func streamText(r io.ReaderAt, size int64) (*zstd.Decoder, error) {
 // endMarkSize is the most that the frame of an end mark and its entry in the seek table take.
 const endMarkSize = 32
 
-// framesOf returns the format of the frames that files of a format consist of.
+// isStream reports whether files of a format, or their partials, are streams.
+func isStream(f format.Format) bool { return f == format.CLPIR || f == format.CLP }
+
+// framesOf returns the format of the frames that files of a format, or their partials, consist of.
 func framesOf(f format.Format) format.Format {
-	if f == format.CLPIR {
+	if isStream(f) {
 		return format.Zstd
 	}
 	return f
 }
 
-// contentOf returns the format of a file that begins with a zstd frame: its text decides.
+// contentOf returns the format of a file that begins with a zstd frame: its text decides. It is that of an archive if the
+// file is the journal of one.
 func contentOf(r io.ReaderAt, size int64) format.Format {
-	if head := firstText(r, size); len(head) == 4 {
-		if m := format.Detect(head); m == format.IRMagic4 || m == format.IRMagic8 {
-			return format.CLPIR
-		}
+	if head := firstText(r, size); len(head) < 4 || !isIR(format.Detect(head)) {
+		return format.Zstd
 	}
-	return format.Zstd
+	s, err := ir.NewReader(io.NewSectionReader(r, 0, size), nil)
+	if err != nil {
+		return format.CLPIR // its preamble is cut or damaged
+	}
+	defer s.Close()
+	if _, ok := slogkv.JournalOf(s.Metadata()); ok {
+		return format.CLP
+	}
+	return format.CLPIR
+}
+
+func isIR(m format.Magic) bool { return m == format.IRMagic4 || m == format.IRMagic8 }
+
+// hasPreamble reports whether the stream in the zstd frames of f begins as a whole one does.
+func hasPreamble(f vfs.File) bool {
+	info, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	s, err := ir.NewReader(io.NewSectionReader(f, 0, info.Size()), nil)
+	if err != nil {
+		return false
+	}
+	return s.Close() == nil
 }
 
 // readable reports whether there is any text in the zstd frames of f.
@@ -179,7 +205,7 @@ func (p *Partial) appendEnd() error {
 	return nil
 }
 
-// Stream returns the uncompressed text of a partial of format clp-ir, as far as it was written, for a writer that goes
+// Stream returns the uncompressed text of a partial of format clp-ir or clp, as far as it was written, for a writer that goes
 // on with it and has to learn the keys. The caller closes it.
 func (p *Partial) Stream() (io.ReadCloser, error) {
 	z, err := streamText(p.f, p.size)
@@ -212,7 +238,7 @@ func (s *scan) wholeEvents() (text []byte, events int64, err error) {
 
 // salvageTo writes what is whole in the text of the torn frame to w.
 func (s *scan) salvageTo(w *salvager) error {
-	if s.rep.Format != format.CLPIR {
+	if !isStream(s.rep.Format) {
 		s.decodeTorn(w)
 		return nil
 	}

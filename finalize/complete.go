@@ -17,6 +17,9 @@ type CompleteOptions struct {
 
 	// BeforePublish, if not nil, is called with the path of the complete partial before it is synced and renamed.
 	BeforePublish func(partial string) error
+
+	// Archive says how a journal becomes an archive.
+	Archive ArchiveOptions
 }
 
 // Complete turns the partial into a trace. It is the one way to do so, for Close and Rotate of the sinks as well as for
@@ -41,6 +44,9 @@ func (p *Partial) Complete(o CompleteOptions) (Report, error) {
 	}
 	if p.size == 0 {
 		return p.discard()
+	}
+	if p.report.Format == format.CLP {
+		return p.completeArchive(o)
 	}
 	if err := p.appendTable(); err != nil {
 		return p.report, err

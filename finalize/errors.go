@@ -27,9 +27,14 @@ type FormatError struct {
 	Path string
 	Want format.Format
 	Have format.Magic
+
+	Journal bool // the file is the journal of a CLP archive, which Recover makes
 }
 
 func (e *FormatError) Error() string {
+	if e.Journal {
+		return fmt.Sprintf("finalize: %s: holds the journal of a CLP archive, want %s", e.Path, e.Want)
+	}
 	return fmt.Sprintf("finalize: %s: holds %s, want %s", e.Path, e.Have, e.Want)
 }
 

@@ -113,7 +113,7 @@ func isMostlyText(b []byte) bool {
 // format: part of a magic number, or zeros that were never filled.
 func tornHead(head []byte, f format.Format) bool {
 	magic := gzipMagic
-	if f == format.Zstd || f == format.CLPIR {
+	if framesOf(f) == format.Zstd {
 		magic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 	}
 	return len(head) < len(magic) && bytes.HasPrefix(magic, head) || len(bytes.Trim(head, "\x00")) == 0
@@ -142,10 +142,10 @@ func expect(f vfs.File, path string, want format.Format) error {
 		return &FormatError{Path: path, Want: want, Have: other.Have}
 	case err != nil:
 		return err
-	case have == format.Zstd && want == format.CLPIR && !readable(f):
+	case have == format.Zstd && isStream(want) && !readable(f), have == format.CLPIR && want == format.CLP && !hasPreamble(f):
 		return nil // the first write was torn
 	case have != want:
-		return &FormatError{Path: path, Want: want, Have: magicOf(have)}
+		return &FormatError{Path: path, Want: want, Have: magicOf(have), Journal: have == format.CLP}
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ func magicOf(f format.Format) format.Magic {
 		return format.GzipMagic
 	case format.Zstd:
 		return format.ZstdMagic
-	case format.CLPIR:
+	case format.CLPIR, format.CLP:
 		return format.IRMagic4
 	}
 	return format.Text

@@ -44,6 +44,9 @@ func OpenPartial(path string, o OpenOptions) (*Partial, error) {
 		o.FS = vfs.OS
 	}
 	c := claim{fs: o.FS, path: path, partial: path + naming.PartialSuffix, want: o.Format}
+	if isReserved(filepath.Base(c.partial)) {
+		return nil, fmt.Errorf("finalize: %s: names of this kind are for temporary files", c.partial)
+	}
 	dirs, err := makeDirs(o.FS, dirOf(path))
 	if err != nil {
 		return nil, err
@@ -59,7 +62,7 @@ func OpenPartial(path string, o OpenOptions) (*Partial, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Partial{fs: o.FS, f: f, path: path, dirs: dirs, replace: o.Mode == Truncate}
+	p := &Partial{fs: o.FS, f: f, path: path, dirs: dirs, replace: o.Mode == Truncate, old: !c.created}
 	p.report = Report{Path: c.partial, Partial: c.partial, Format: o.Format}
 	if o.Format == format.Zstd || o.Format == format.CLPIR {
 		p.table = &table{off: o.NoTable}
@@ -109,7 +112,7 @@ func (c *claim) open(m Mode) (vfs.File, error) {
 		case err == nil && m == Fail:
 			return nil, errors.Join(&ExistsError{Path: c.path}, f.Close())
 		case err == nil:
-			return c.reopen(f)
+			return c.next(f, m)
 		case !errors.Is(err, fs.ErrNotExist):
 			return nil, err
 		}
@@ -162,6 +165,21 @@ func sameFile(a, b fs.FileInfo) bool {
 		return true
 	}
 	return a.Sys() != nil && a.Sys() == b.Sys()
+}
+
+// next deals with the finished trace f: it becomes a partial again, or, if it is an archive, which is written once,
+// something else begins beside it.
+func (c *claim) next(f vfs.File, m Mode) (vfs.File, error) {
+	if c.want == format.CLP {
+		head, err := readHead(f)
+		if err != nil || format.Detect(head) == format.ArchiveMagic {
+			if err = errors.Join(err, f.Close()); err != nil {
+				return nil, err
+			}
+			return c.create(m)
+		}
+	}
+	return c.reopen(f)
 }
 
 // reopen makes the finished trace f a partial again. The new name is made durable before anything is appended: a trace
@@ -218,7 +236,7 @@ func (c *claim) create(m Mode) (vfs.File, error) {
 	if errors.As(err, &locked) { // by a recovery that found it empty, and will remove it
 		err = errMoved
 	}
-	if err == nil && m != Truncate {
+	if err == nil && m != Truncate && c.want != format.CLP { // an archive that is there does not matter
 		// Since we looked, another writer may have begun and finished the trace. From here on nobody can.
 		if _, lerr := c.fs.Lstat(c.path); !errors.Is(lerr, fs.ErrNotExist) {
 			err = errors.Join(errMoved, c.fs.Remove(c.partial))

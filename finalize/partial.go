@@ -27,6 +27,9 @@ type Partial struct {
 	dirty  bool   // bytes behind size may be in the file
 	table  *table // nil if the format has none
 
+	old  bool       // the file was there when it was opened
+	arch *archiving // that runs in the background, nil if none does
+
 	dirs    []string // whose entries are not known to be on stable storage
 	syncErr error    // of the first failed sync
 	replace bool     // an existing trace is replaced by Complete
@@ -78,6 +81,9 @@ func (p *Partial) Append(b []byte, frames int, events, text int64) error {
 	p.report.Size = p.size
 	p.report.Events += events
 	p.report.Text += text
+	if p.arch != nil {
+		p.arch.src.grow(p.size)
+	}
 	if p.report.Format != format.Plain {
 		p.report.Frames += int64(frames)
 	}
@@ -170,6 +176,7 @@ func (p *Partial) Close() error {
 	if p.f == nil {
 		return nil
 	}
+	p.stopArchiving()
 	err := p.clean()
 	if p.size == 0 && p.there() == nil {
 		err = errors.Join(err, p.fs.Remove(p.Name()))

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/tracehandler/tracehandler/format"
 	"github.com/tracehandler/tracehandler/internal/vfs"
 	"github.com/tracehandler/tracehandler/naming"
 )
@@ -42,7 +43,7 @@ func Recover(path string, o *Options) ([]Report, error) {
 		}
 	}
 	r, rerr := recoverFile(path, opts)
-	if rerr != nil && r.Path == "" {
+	if r.Path == "" {
 		if err != nil && errors.Is(rerr, fs.ErrNotExist) {
 			rerr = fmt.Errorf("finalize: %w", err) // it names what the caller named
 		}
@@ -75,6 +76,10 @@ func recoverDir(dir string, o Options) ([]Report, error) {
 			continue
 		}
 		path := filepath.Join(dir, name)
+		if _, ok := temporaryOf(e.Name()); ok {
+			errs = append(errs, dropTemporary(path+naming.PartialSuffix, o))
+			continue
+		}
 		if trace, ok := strings.CutSuffix(path+naming.PartialSuffix, journalSuffix); ok {
 			errs = append(errs, dropJournal(trace, o))
 			continue
@@ -105,6 +110,9 @@ func dropJournal(trace string, o Options) error {
 // recoverFile completes the partial of the trace at path.
 func recoverFile(path string, o Options) (Report, error) {
 	c := claim{fs: o.FS, path: path, partial: path + naming.PartialSuffix}
+	if _, ok := temporaryOf(filepath.Base(c.partial)); ok {
+		return Report{}, dropTemporary(c.partial, o)
+	}
 	f, err := c.lock(c.partial)
 	if errors.Is(err, errMoved) {
 		err = fmt.Errorf("finalize: %s: %w", c.partial, fs.ErrNotExist)
@@ -117,11 +125,11 @@ func recoverFile(path string, o Options) (Report, error) {
 		err := errors.Join(survey(f, &rep), f.Close())
 		return rep, err
 	}
-	p := &Partial{fs: o.FS, f: f, path: path, report: Report{Path: c.partial, Partial: c.partial}}
+	p := &Partial{fs: o.FS, f: f, path: path, old: true, report: Report{Path: c.partial, Partial: c.partial}}
 	if err := p.recover(); err != nil {
 		return p.report, errors.Join(err, p.release())
 	}
-	r, err := p.Complete(CompleteOptions{BeforePublish: o.BeforePublish})
+	r, err := p.Complete(CompleteOptions{BeforePublish: o.BeforePublish, Archive: o.Archive})
 	if p.f != nil {
 		err = errors.Join(err, p.release())
 	}
@@ -134,5 +142,8 @@ func (p *Partial) recover() error {
 		return err
 	}
 	s.close()
+	if p.report.Format == format.CLP {
+		return dropTemporaries(p.fs, p.path)
+	}
 	return nil
 }

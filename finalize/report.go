@@ -17,6 +17,9 @@ type Options struct {
 	// recovery. Verify ignores it.
 	DryRun bool
 
+	// Archive says how Recover makes archives of the format clp.
+	Archive ArchiveOptions
+
 	// FS is the file system; nil means the operating system's.
 	FS vfs.FS
 }
@@ -42,6 +45,11 @@ type Report struct {
 	// BadLines are the lines that are no events, at most MaxListed entries; only Verify looks.
 	BadLines      []BadLine
 	BadLinesCount int64
+
+	// Archives are the paths of all archives that were made of the partial, if it took more than one. Path is the last.
+	Archives []string
+	// Kept is where a damaged journal is now that its events are in an archive, as far as they could be read.
+	Kept string
 
 	Published bool // the partial became the trace at Path
 	Removed   bool // the partial held no event and was removed

@@ -60,7 +60,7 @@ func (j *journal) trailer(crc uint32) []byte {
 // salvage writes the whole lines of the torn frame at the end of the file to the journal and applies it. It returns nil
 // if there are none.
 func (p *Partial) salvage(s *scan) (*journal, error) {
-	w := &salvager{limit: frame.BlockSize(p.report.Format)}
+	w := &salvager{limit: frame.BlockSize(framesOf(p.report.Format))}
 	w.open = func() (err error) {
 		if w.enc, err = frame.NewEncoder(framesOf(p.report.Format), 0); err == nil {
 			w.f, err = p.fs.OpenFile(p.journal(), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
@@ -108,7 +108,7 @@ func (p *Partial) writeJournal(s *scan, w *salvager) (*journal, error) {
 func (s *scan) decodeTorn(w io.Writer) {
 	// That decoding fails at the end is what torn means. A failure to read is in s.r.err, one to write in w.
 	switch s.rep.Format {
-	case format.Zstd, format.CLPIR:
+	case format.Zstd, format.CLPIR, format.CLP:
 		_ = s.decodeZstd(w, s.end, s.r.size-s.end)
 	case format.Gzip:
 		_, _ = s.gz.member(s.r, s.end, s.r.size, w)

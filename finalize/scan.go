@@ -42,7 +42,7 @@ func (s *scan) run(from int64) error {
 	switch s.rep.Format {
 	case format.Gzip:
 		err = s.frames(from, s.nextGzip, frame.FindGzip)
-	case format.Zstd, format.CLPIR:
+	case format.Zstd, format.CLPIR, format.CLP:
 		err = s.frames(from, s.nextZstd, frame.FindZstd)
 	default:
 		err = s.plain(from)
@@ -58,7 +58,7 @@ func (s *scan) run(from int64) error {
 	if s.torn != nil {
 		s.rep.TornBytes = s.r.size - s.end
 	}
-	if err == nil && s.rep.Format == format.CLPIR {
+	if err == nil && isStream(s.rep.Format) {
 		err = s.countStream()
 	}
 	return err

@@ -18,7 +18,12 @@ func (p *Partial) resume() error {
 		return err
 	}
 	defer s.close()
-	if p.report.Format == format.CLPIR {
+	if p.report.Format == format.CLP {
+		if err := dropTemporaries(p.fs, p.path); err != nil {
+			return err
+		}
+	}
+	if isStream(p.report.Format) {
 		return s.continuable(p.path)
 	}
 	if p.report.Format == format.Plain || s.last.Size == 0 {

@@ -88,7 +88,11 @@ func (h *Handler) Rotate() error { return h.trace.do(sink.Sink.Rotate) }
 // Close completes the trace. It holds the mutex while the sink finalizes, so that when it returns every event whose
 // Handle returned nil is in the finished file. It returns the first error of the handler's life, and with it the error of
 // closing if that was another one; every further call waits for the first and returns the same.
-func (h *Handler) Close() error { return h.trace.close() }
+func (h *Handler) Close() error { return h.trace.close(context.Background()) }
+
+// CloseContext is Close, but does not wait for archives (format clp) longer than until ctx is done: what is left then are
+// partials with all events, of which finalize.Recover makes the archives. The error is a *sink.UnfinishedError.
+func (h *Handler) CloseContext(ctx context.Context) error { return h.trace.close(ctx) }
 
 // CloseOnDone closes the handler when ctx is done, in a goroutine of its own. A caller that needs the finished file calls
 // Close too, which waits. The returned function cancels the arrangement, as that of context.AfterFunc does.

@@ -1,6 +1,7 @@
 package handler
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"sync"
@@ -216,16 +217,16 @@ func (t *trace) tick() {
 	})
 }
 
-func (t *trace) close() error {
+func (t *trace) close(ctx context.Context) error {
 	t.closing.Store(true)
-	err, news := t.closeLocked()
+	err, news := t.closeLocked(ctx)
 	if news && t.opts.OnError != nil {
 		t.opts.OnError(err)
 	}
 	return err
 }
 
-func (t *trace) closeLocked() (err error, news bool) {
+func (t *trace) closeLocked(ctx context.Context) (err error, news bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
@@ -237,7 +238,11 @@ func (t *trace) closeLocked() (err error, news bool) {
 	}
 	_ = t.reportDropped() // if it fails, Close says why, and Stats how many
 	first := t.first
-	err = t.sink.Close()
+	if c, ok := t.sink.(sink.ContextCloser); ok {
+		err = c.CloseContext(ctx)
+	} else {
+		err = t.sink.Close()
+	}
 	news = t.note(err)
 	switch {
 	case first == nil, err == nil:

@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -12,12 +13,15 @@ import (
 	"github.com/tracehandler/tracehandler/internal/frame"
 )
 
-// Sinks of the format clp-ir. Their blocks hold packed events, and the helper makes a stream of them: which keys a stream
+// Sinks of the format clp-ir, and the journals of the format clp. Their blocks hold packed events, and the helper makes a stream of them: which keys a stream
 // has depends on the file, and which file comes next only the helper knows.
+
+// isStream reports whether what is written in a format is a stream.
+func isStream(f format.Format) bool { return f == format.CLPIR || f == format.CLP }
 
 // encoderOf returns the encoder of the events of a sink.
 func encoderOf(s *Options, o event.Options) event.Encoder {
-	if s.Format == format.CLPIR {
+	if isStream(s.Format) {
 		return slogkv.NewEncoderWith(slogkv.Options{Options: o, ViewerKeys: s.ViewerKeys})
 	}
 	return event.NewJSON(o)
@@ -28,7 +32,7 @@ var errNotPacked = errors.New("sink: not an event of this sink's encoder")
 
 // framesOf returns the format of the frames that a format consists of.
 func framesOf(f format.Format) format.Format {
-	if f == format.CLPIR {
+	if isStream(f) {
 		return format.Zstd
 	}
 	return f
@@ -118,7 +122,7 @@ func (p *pipe) encodeStream(b *block) (err error) {
 	p.buf, p.frames, p.text = p.buf[:0], 0, 0
 	e.stream = e.stream[:0]
 	if e.fresh {
-		if e.stream, err = e.w.AppendPreamble(e.stream); err != nil {
+		if e.stream, err = p.preamble(e.stream); err != nil {
 			return err
 		}
 	}
@@ -142,6 +146,14 @@ func (p *pipe) encodeStream(b *block) (err error) {
 		}
 	}
 	return p.frame(len(e.stream))
+}
+
+// preamble appends the start of a stream, which in a journal says that it is one.
+func (p *pipe) preamble(dst []byte) ([]byte, error) {
+	if p.o.Format == format.CLP {
+		return p.ir.w.AppendJournalPreamble(dst, slogkv.Journal{ID: finalize.NewJournalID(), Level: p.o.Level})
+	}
+	return p.ir.w.AppendPreamble(dst)
 }
 
 // frame compresses the first n bytes of the stream that waits.
@@ -197,11 +209,11 @@ func (w *writer) append(enc []byte, frames int, events, text int64) error {
 
 // finishTarget closes the target when all was written. The end mark of a stream that has no partial, which would write
 // it, is written here.
-func (p *pipe) finishTarget() error {
+func (p *pipe) finishTarget(ctx context.Context) error {
 	if err := p.endStream(); err != nil {
-		return errors.Join(err, p.target.close())
+		return errors.Join(err, p.target.close(ctx, p.step))
 	}
-	return p.target.close()
+	return p.target.close(ctx, p.step)
 }
 
 func (p *pipe) endStream() error {

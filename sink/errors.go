@@ -24,6 +24,9 @@ type ExistsError = finalize.ExistsError
 // FormatError says that a file holds another format than the one asked for.
 type FormatError = finalize.FormatError
 
+// UnfinishedError says that an archive was not made; its journal stays a partial with all its events.
+type UnfinishedError = finalize.UnfinishedError
+
 // DropError says that Append dropped its event, and why.
 type DropError struct {
 	Err error // what keeps the sink from writing

@@ -358,7 +358,7 @@ func TestTwoSinksOneFile(t *testing.T) {
 
 func TestBadOptions(t *testing.T) {
 	for _, o := range []Options{
-		{Format: format.CLP}, {Format: 99}, {Level: 77}, {Format: format.Zstd, Level: 9}, {BlockSize: -1}, {Format: format.Gzip, BlockSize: 2 << 20},
+		{Format: format.CLP, Level: 77}, {Format: format.CLP, ArchiveMemory: -1}, {Format: 99}, {Level: 77}, {Format: format.Zstd, Level: 9}, {BlockSize: -1}, {Format: format.Gzip, BlockSize: 2 << 20},
 		{Exists: 9}, {Rotation: Rotation{Keep: -1}}, {Patience: -1},
 	} {
 		for _, s := range []Sink{File(filepath.Join(t.TempDir(), "x"), o), Dir(t.TempDir(), schemeOf(0), o), Writer(&bytes.Buffer{}, o)} {

@@ -1,11 +1,13 @@
 package sink
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/tracehandler/tracehandler/finalize"
+	"github.com/tracehandler/tracehandler/format"
 )
 
 // File returns the sink that writes the trace at path. Nothing is opened before the first event. While it is written,
@@ -30,6 +32,7 @@ type file struct {
 	ledger *ledger
 
 	part     *finalize.Partial // nil if no file is open
+	archives archiver          // of journals that were set apart
 	opened   time.Time
 	began    bool      // a file was opened before: Options.Exists has been heard
 	rotateAt time.Time // no rotation before this time, because one has failed
@@ -38,7 +41,7 @@ type file struct {
 
 func (f *file) open() error {
 	mode := finalize.Mode(f.o.Exists)
-	if f.began {
+	if f.began && f.o.Exists == Fail {
 		mode = finalize.Append
 	}
 	part, err := finalize.OpenPartial(f.path, finalize.OpenOptions{
@@ -47,6 +50,9 @@ func (f *file) open() error {
 		return err
 	}
 	f.part, f.began, f.opened = part, true, f.o.Clock.Now()
+	if f.o.Format == format.CLP && f.o.ArchiveInBackground {
+		part.ArchiveInBackground(finalize.ArchiveOptions{Memory: f.o.ArchiveMemory})
+	}
 	found := part.Report()
 	f.ledger.count(func(s *Stats) {
 		s.Files++
@@ -101,6 +107,9 @@ func (f *file) rotate() error {
 		return nil
 	}
 	now := f.o.Clock.Now()
+	if f.o.Format == format.CLP {
+		return f.setApart(now)
+	}
 	rep, err := f.part.Complete(finalize.CompleteOptions{Rotated: now, BeforePublish: f.o.BeforePublish})
 	if rep.Published {
 		f.part = nil
@@ -141,7 +150,10 @@ func (f *file) expire() {
 	}
 }
 
-func (f *file) close() error {
+func (f *file) close(ctx context.Context, step func()) error {
+	if f.o.Format == format.CLP {
+		return f.closeArchives(ctx, step)
+	}
 	if f.part == nil {
 		return nil
 	}
@@ -153,8 +165,9 @@ func (f *file) close() error {
 }
 
 func (f *file) abandon() error {
+	err := f.archives.stop()
 	if f.part == nil {
-		return nil
+		return err
 	}
-	return f.part.Close()
+	return errors.Join(err, f.part.Close())
 }

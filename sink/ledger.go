@@ -10,6 +10,8 @@ type ledger struct {
 	writing failure // blocks cannot be written
 	upkeep  failure // files cannot be rotated or old ones removed
 
+	archiving failure // archives of rotated journals cannot be made
+
 	// filling is the block that is being filled. Its fill counts what is in it, so that accepting an event costs one atomic
 	// store: events in the upper 24 bits, bytes below. Only the owner stores either.
 	filling atomic.Pointer[block]
@@ -42,7 +44,10 @@ func (l *ledger) err() error {
 	if err := l.writing.get(); err != nil {
 		return err
 	}
-	return l.upkeep.get()
+	if err := l.upkeep.get(); err != nil {
+		return err
+	}
+	return l.archiving.get()
 }
 
 // filled notes the state of the block that is being filled.

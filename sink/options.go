@@ -23,11 +23,11 @@ const (
 
 // Options configure a sink. The zero value writes plain NDJSON, never rotates, and continues a file that exists.
 type Options struct {
-	// Format is the format of the trace: Plain, Gzip, Zstd or CLPIR.
+	// Format is the format of the trace. A Writer sink takes all of them but CLP.
 	Format format.Format
 
 	// Level is the effort of compression. Zero is the format's default, which for zstd and clp-ir is the fastest. gzip takes
-	// 1 to 9, zstd and clp-ir 1 (fastest) to 4 (smallest).
+	// 1 to 9, zstd and clp-ir 1 (fastest) to 4 (smallest), clp 1 to 19, as zstd(1) does.
 	Level int
 
 	// BlockSize is the number of bytes of text that are compressed into one frame and written at once. Zero is the
@@ -61,6 +61,20 @@ type Options struct {
 	// ViewerKeys adds time and level to the events of a clp-ir trace once more, where the YScope log viewer looks for them
 	// if its settings were never touched. Reading back, they are gone again.
 	ViewerKeys bool
+
+	// ArchiveInBackground has an archive (format CLP) made while the program runs, in a goroutine of its own that reads what
+	// was written, so that little is left to do for Close. It takes as much CPU as it would at the end, and up to
+	// ArchiveMemory bytes meanwhile. If it fails, Close makes the archive from its beginning.
+	ArchiveInBackground bool
+
+	// ArchiveMemory is about what making an archive may hold, in bytes; zero means 256 MiB. A trace that needs more becomes
+	// several archives: see the package comment.
+	ArchiveMemory int64
+
+	// OnProgress, if not nil, is told how far Close is with making archives: bytes of journals that are archived, and how
+	// many there are. See finalize.ArchiveOptions. It is called by a goroutine of the sink, one call at a time, while the
+	// owner waits in Close, and must not use the sink.
+	OnProgress func(done, total int64)
 
 	// FS is the file system; nil means the operating system's.
 	FS vfs.FS
@@ -110,11 +124,11 @@ func (o Options) Validate() error {
 // resolve fills in the defaults and makes the encoder.
 func (o Options) resolve() (Options, frame.Encoder, error) {
 	switch o.Format {
-	case format.Plain, format.Gzip, format.Zstd, format.CLPIR:
+	case format.Plain, format.Gzip, format.Zstd, format.CLP, format.CLPIR:
 	default:
 		return o, nil, &OptionError{"Format", fmt.Sprintf("%v cannot be written by this sink", o.Format)}
 	}
-	size := frame.BlockSize(o.Format)
+	size := frame.BlockSize(framesOf(o.Format))
 	most := size
 	if o.Format == format.Plain {
 		size, most = plainBlock, maxPlainBlock
@@ -126,11 +140,19 @@ func (o Options) resolve() (Options, frame.Encoder, error) {
 		return o, nil, &OptionError{"Exists", fmt.Sprintf("unknown value %d", o.Exists)}
 	case o.Patience < 0:
 		return o, nil, &OptionError{"Patience", fmt.Sprintf("%v is negative", o.Patience)}
+	case o.ArchiveMemory < 0:
+		return o, nil, &OptionError{"ArchiveMemory", fmt.Sprintf("%d is negative", o.ArchiveMemory)}
+	case o.Format == format.CLP && (o.Level < 0 || o.Level > 19):
+		return o, nil, &OptionError{"Level", fmt.Sprintf("%d is not in 0..19", o.Level)}
 	}
 	if r := o.Rotation; r.MaxSize < 0 || r.MaxAge < 0 || r.Keep < 0 || r.KeepFor < 0 || r.KeepBytes < 0 {
 		return o, nil, &OptionError{"Rotation", "negative limit"}
 	}
-	enc, err := frame.NewEncoder(framesOf(o.Format), o.Level)
+	level := o.Level
+	if o.Format == format.CLP {
+		level = 0 // the journal is read once
+	}
+	enc, err := frame.NewEncoder(framesOf(o.Format), level)
 	if err != nil {
 		return o, nil, &OptionError{"Level", err.Error()}
 	}

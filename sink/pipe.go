@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -27,8 +28,11 @@ type target interface {
 	expires() (time.Time, bool)
 	expire()
 
-	// close finishes after everything was written, abandon after some of it could not be.
-	close() error
+	// close finishes after everything was written. When ctx is done it leaves what is not finished. It calls step whenever
+	// it has got a step further in something that takes time.
+	close(ctx context.Context, step func()) error
+
+	// abandon ends after something could not be written.
 	abandon() error
 }
 
@@ -83,7 +87,7 @@ func newPipe(o Options, name string, enc frame.Encoder, t target, l *ledger) *pi
 	p := &pipe{o: o, name: name, enc: enc, target: t, ledger: l,
 		queue: make([]*block, 0, blocks), free: make([]*block, 0, blocks),
 		wake: make(chan struct{}, 1), moved: make(chan struct{}, 1), ended: make(chan struct{})}
-	if o.Format == format.CLPIR {
+	if isStream(o.Format) {
 		p.ir = &irEncoder{frames: enc, single: o.PerRecord}
 	}
 	for range blocks {
@@ -160,9 +164,9 @@ func (p *pipe) do(op func() error) error {
 }
 
 // close has the helper finish the target and end.
-func (p *pipe) close() error {
+func (p *pipe) close(ctx context.Context) error {
 	wait := max(0, p.o.CloseWait)
-	r := &request{op: p.finishTarget, last: true, deadline: p.o.Clock.Now().Add(wait)}
+	r := &request{op: func() error { return p.finishTarget(ctx) }, last: true, deadline: p.o.Clock.Now().Add(wait)}
 	return p.ask(r, p.o.Patience+wait)
 }
 

@@ -1,6 +1,10 @@
 package sink
 
-import "github.com/tracehandler/tracehandler/event"
+import (
+	"context"
+
+	"github.com/tracehandler/tracehandler/event"
+)
 
 // Sink takes encoded events and keeps them. The package comment states the contract rule by rule.
 //
@@ -33,6 +37,14 @@ type Sink interface {
 
 	// Stats returns what happened so far.
 	Stats() Stats
+}
+
+// ContextCloser is a Sink whose Close can be cut short. All sinks of this package are ContextClosers.
+type ContextCloser interface {
+	// CloseContext is Close, but leaves archives (format CLP) that are not finished when ctx is done: their journals stay
+	// partials with all their events, from which finalize.Recover makes the archives. The error is then an
+	// *UnfinishedError.
+	CloseContext(ctx context.Context) error
 }
 
 // Starter is a Sink that can begin a flush without waiting for its end. All sinks of this package are Starters.

@@ -1,12 +1,12 @@
 package sink
 
 import (
+	"context"
 	"errors"
 	"time"
 
 	"github.com/tracehandler/tracehandler/clp/ir/slogkv"
 	"github.com/tracehandler/tracehandler/event"
-	"github.com/tracehandler/tracehandler/format"
 	"github.com/tracehandler/tracehandler/internal/frame"
 )
 
@@ -35,7 +35,7 @@ type stream struct {
 func (s *stream) Encoder(o event.Options) event.Encoder { return encoderOf(&s.o, o) }
 
 func (s *stream) Append(p []byte) error {
-	if s.o.Format == format.CLPIR && !slogkv.IsEvent(p) {
+	if isStream(s.o.Format) && !slogkv.IsEvent(p) {
 		if err := s.usable(); err != nil {
 			return err
 		}
@@ -170,7 +170,9 @@ func (s *stream) do(op func() error) error {
 	return s.pipe.do(op)
 }
 
-func (s *stream) Close() error {
+func (s *stream) Close() error { return s.CloseContext(context.Background()) }
+
+func (s *stream) CloseContext(ctx context.Context) error {
 	if s.closed {
 		return s.closeErr
 	}
@@ -178,7 +180,7 @@ func (s *stream) Close() error {
 	s.closeErr = s.optErr
 	if s.pipe != nil {
 		s.hand()
-		s.closeErr = s.pipe.close()
+		s.closeErr = s.pipe.close(ctx)
 		s.cur, s.pipe = nil, nil
 	}
 	return s.closeErr

@@ -1,16 +1,20 @@
 package sink
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"time"
+
+	"github.com/tracehandler/tracehandler/format"
 )
 
 // Writer returns the sink that writes to w: a pipe, a terminal, a buffer. It owns w until Close returns, but never closes
 // it. There is no partial and no seek table, Rotate does nothing, and of the options only those about blocks and waiting
-// matter. Sync calls the method Sync of w if there is one.
+// matter. Sync calls the method Sync of w if there is one. The format CLP is an *OptionError: an archive is made of a
+// journal, at the end, and a stream has no place for that.
 //
 // After a short write, and after an error, it goes on with the byte after the last one that w took.
 func Writer(w io.Writer, o Options) Sink {
@@ -18,6 +22,9 @@ func Writer(w io.Writer, o Options) Sink {
 	s := &stream{o: o, optErr: err, enc: enc}
 	if w == nil && err == nil {
 		s.optErr = &OptionError{"w", "is nil"}
+	}
+	if o.Format == format.CLP && err == nil {
+		s.optErr = &OptionError{"Format", "clp needs a file, beside which its journal lies: write clp-ir here, which clp-s reads too"}
 	}
 	s.target = &writer{w: w, ledger: &s.ledger}
 	return s
@@ -79,5 +86,6 @@ func (w *writer) isStream() bool {
 func (w *writer) rotate() error              { return nil }
 func (w *writer) expires() (time.Time, bool) { return time.Time{}, false }
 func (w *writer) expire()                    {}
-func (w *writer) close() error               { return nil }
 func (w *writer) abandon() error             { return nil }
+
+func (w *writer) close(context.Context, func()) error { return nil }

@@ -30,10 +30,7 @@ const maxTemplates = 4 << 10
 // NewDecoder returns a decoder of the events that r reads, of either kind.
 func NewDecoder(r *ir.Reader) *Decoder {
 	d := &Decoder{r: r, templates: map[*ir.Shape]*template{}}
-	var user struct {
-		Tracehandler struct{ Mapping int }
-	}
-	d.ours = json.Unmarshal(r.Metadata().User, &user) == nil && user.Tracehandler.Mapping == 1
+	_, d.ours = readUser(r.Metadata())
 	return d
 }
 

@@ -37,9 +37,6 @@ const (
 // viewerLeaves is how many values a viewer gets before the message.
 const viewerLeaves = 2
 
-// metadata is the user-defined metadata of a stream with this mapping.
-const metadata = `{"tracehandler":{"mapping":1}}`
-
 // levelName returns the name that CLP's libraries have for a level.
 func levelName(l slog.Level) string {
 	switch {

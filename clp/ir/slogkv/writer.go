@@ -26,8 +26,19 @@ func ContinueWriter(enc *ir.Encoder) *Writer {
 
 // AppendPreamble appends the start of a stream. The keys of events that a stream cannot hold as they are come with it,
 // so that they are there when there is no room for more.
-func (w *Writer) AppendPreamble(dst []byte) ([]byte, error) {
-	dst, err := ir.AppendPreamble(dst, ir.FourByte, &ir.Metadata{Version: ir.VersionKV, User: []byte(metadata)})
+func (w *Writer) AppendPreamble(dst []byte) ([]byte, error) { return w.appendPreamble(dst, nil) }
+
+// AppendJournalPreamble is AppendPreamble for a stream that is the journal of an archive.
+func (w *Writer) AppendJournalPreamble(dst []byte, j Journal) ([]byte, error) {
+	return w.appendPreamble(dst, &j)
+}
+
+func (w *Writer) appendPreamble(dst []byte, j *Journal) ([]byte, error) {
+	metadata, err := metadataOf(j)
+	if err != nil {
+		return dst, err
+	}
+	dst, err = ir.AppendPreamble(dst, ir.FourByte, &ir.Metadata{Version: ir.VersionKV, User: metadata})
 	if err != nil {
 		return dst, err
 	}
