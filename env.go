@@ -13,7 +13,7 @@ import (
 // The variables that FromEnv reads.
 const (
 	EnvDir    = "TRACEHANDLER_DIR"    // the directory of the traces; unset or empty means that tracing is off
-	EnvFormat = "TRACEHANDLER_FORMAT" // plain, gzip, zstd or clp-ir; unset means zstd
+	EnvFormat = "TRACEHANDLER_FORMAT" // plain, gzip, zstd, clp or clp-ir; unset means zstd
 	EnvLevel  = "TRACEHANDLER_LEVEL"  // a level as slog.Level.UnmarshalText reads it: debug, INFO, warn+1 …; unset leaves Options.Level
 	EnvSource = "TRACEHANDLER_SOURCE" // 1 or true adds the source, 0 or false does not; unset leaves Options.AddSource
 )

@@ -170,7 +170,7 @@ func TestFromEnv(t *testing.T) {
 		{"off", map[string]string{tracehandler.EnvDir: ""}, "off"},
 		{"defaults", map[string]string{}, ""},
 		{"all", map[string]string{tracehandler.EnvFormat: "gzip", tracehandler.EnvLevel: "warn+1", tracehandler.EnvSource: "true"}, ""},
-		{"archive", map[string]string{tracehandler.EnvFormat: "clp"}, `TRACEHANDLER_FORMAT="clp"`},
+		{"archive", map[string]string{tracehandler.EnvFormat: "clp"}, ""},
 		{"unknown format", map[string]string{tracehandler.EnvFormat: "zip"}, `TRACEHANDLER_FORMAT="zip"`},
 		{"unknown level", map[string]string{tracehandler.EnvLevel: "loud"}, `TRACEHANDLER_LEVEL="loud"`},
 		{"unknown source", map[string]string{tracehandler.EnvSource: "yes"}, `TRACEHANDLER_SOURCE="yes"`},

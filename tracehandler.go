@@ -32,6 +32,7 @@ const (
 	Plain = format.Plain // NDJSON
 	Gzip  = format.Gzip  // NDJSON in gzip members of about 1 MiB
 	Zstd  = format.Zstd  // NDJSON in zstd frames of at most 256 KiB
+	CLP   = format.CLP   // a CLP archive: the smallest, and searchable; made at Close
 	CLPIR = format.CLPIR // a CLP key-value stream in zstd frames
 )
 
@@ -53,7 +54,8 @@ func Dir(dir string, f Format) sink.Sink {
 	return sink.Dir(dir, naming.Scheme{}, sink.Options{Format: f})
 }
 
-// Writer returns the sink for a stream such as os.Stdout. The caller remains responsible for closing w.
+// Writer returns the sink for a stream such as os.Stdout. The caller remains responsible for closing w. A CLP archive cannot
+// be written to a stream: the error comes from Handle and Close.
 func Writer(w io.Writer, f Format) sink.Sink {
 	return sink.Writer(w, sink.Options{Format: f})
 }

@@ -71,7 +71,7 @@ func originOf(fsys vfs.FS, path string) (o origin, err error) {
 	if err != nil {
 		return o, fmt.Errorf("finalize: %w", err)
 	}
-	src := newWindow(f, info.Size())
+	src := &failingAt{r: f}
 	r, err := archive.Open(src, info.Size(), nil)
 	if err != nil {
 		if src.err != nil {

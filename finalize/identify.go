@@ -75,8 +75,12 @@ func (s *scan) textOrTorn(path string) (format.Format, error) {
 	if _, err := s.r.ReadAt(b, start); err != nil && !errors.Is(err, io.EOF) {
 		return 0, fmt.Errorf("finalize: read %s: %w", path, err)
 	}
+	kept, err := s.keptText()
+	if err != nil {
+		return 0, fmt.Errorf("finalize: read %s: %w", path, err)
+	}
 	switch {
-	case len(b) == 0, isMostlyText(b):
+	case len(b) == 0, isMostlyText(b) && isMostlyText(b[:max(0, min(int64(len(b)), kept-start))]):
 		return format.Plain, nil
 	case start > 0:
 	case tornHead(b, format.Gzip):
@@ -85,6 +89,20 @@ func (s *scan) textOrTorn(path string) (format.Format, error) {
 		return format.Zstd, nil
 	}
 	return 0, &UnsupportedError{Path: path, Have: format.Text}
+}
+
+// keptText returns how many bytes of the file would stay if it was recovered as text. What stays must be taken for text, too.
+func (s *scan) keptText() (int64, error) {
+	end, err := s.lastLineEnd(0)
+	if err != nil {
+		return 0, err
+	}
+	s.end = end
+	whole, err := wholeObject(s)
+	if whole {
+		end = s.r.size
+	}
+	return end, err
 }
 
 func isText(b []byte) bool {

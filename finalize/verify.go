@@ -29,6 +29,13 @@ func Verify(path string, o *Options) (Report, error) {
 		return rep, fmt.Errorf("finalize: %w", err)
 	}
 	defer f.Close()
+	head, err := readHead(f)
+	if err != nil {
+		return rep, err
+	}
+	if format.Detect(head) == format.ArchiveMagic {
+		return rep, verifyArchive(f, &rep)
+	}
 	if err := survey(f, &rep); err != nil {
 		return rep, err
 	}
