@@ -35,6 +35,11 @@ type archiveSource struct {
 	seen    Stats
 	text    int64
 	line    []byte
+	record  *archive.Record // of line
+	auto    []byte
+	at      int64                                 // records of the log up to the last one delivered
+	pull    func() (*archive.Record, error, bool) // of a query's answer; nil without a query
+	stop    func()
 	ended   bool
 	drained bool
 }
@@ -130,13 +135,16 @@ func (s *archiveSource) stats() Stats {
 	st := s.seen
 	st.Text, st.Stored = s.text, s.size
 	if !s.ended && s.records > 0 {
-		st.Stored = int64(float64(s.size) * (float64(st.Lines) / float64(s.records)))
+		st.Stored = int64(float64(s.size) * (float64(s.at) / float64(s.records)))
 	}
 	return st
 }
 
 func (s *archiveSource) close() error {
 	var first error
+	if s.stop != nil {
+		s.stop()
+	}
 	if s.r != nil {
 		first = s.r.Close()
 	}
@@ -159,11 +167,14 @@ func (s *archiveSource) next(rec *record) error {
 		if s.ended {
 			return s.drain()
 		}
-		r, err := s.r.Next()
+		r, err := s.nextRecord()
 		switch {
 		case err == io.EOF:
 			s.ended = true
 			continue
+		case err != nil && r != nil:
+			s.seen.Lines++
+			return s.bad(r, err)
 		case err != nil:
 			s.ended = true
 			if s.reports = s.damage(err); len(s.reports) == 0 {
@@ -182,27 +193,44 @@ func (s *archiveSource) next(rec *record) error {
 
 func (s *archiveSource) deliver(rec *record, r *archive.Record) error {
 	s.seen.Lines++
-	at := s.text
+	s.record = r
+	number := s.number(r)
 	line, err := r.AppendJSON(s.line[:0])
 	s.line = line
-	var limit *archive.LimitError
-	if errors.As(err, &limit) {
-		return fmt.Errorf("reader: %s: record %d: %w", s.path, s.seen.Lines-1, err)
-	}
 	if err == nil && len(line) > s.limit {
 		err = errTooLong
 	}
 	if err != nil {
-		s.seen.Bad++
-		return &LineError{Path: s.path, Line: s.seen.Lines, Offset: at, Expected: "a record that can be shown", Err: err}
+		return s.bad(r, err)
 	}
 	if bytes.IndexByte(line, '\n') >= 0 || bytes.IndexByte(line, '\r') >= 0 {
 		oneLine(line) // an array is kept as it was spelt; between its tokens may be anything
 	}
+	*rec = record{line: Line{Number: number, Offset: s.text, Raw: line, Text: line}, ev: event.Lazy(line)}
 	s.text += int64(len(line)) + 1
 	s.seen.Events++
-	*rec = record{line: Line{Number: s.seen.Lines, Offset: at, Raw: line, Text: line}, ev: event.Lazy(line)}
 	return nil
+}
+
+// number returns the number of a record as a line.
+func (s *archiveSource) number(r *archive.Record) int64 {
+	n := s.seen.Lines
+	if s.pull != nil && r.Number() >= 0 {
+		n = r.Number() + 1
+	}
+	s.at = n
+	return n
+}
+
+// bad reports a record that cannot be shown. What is wrong with a value is in the record; a limit is one of all.
+func (s *archiveSource) bad(r *archive.Record, err error) error {
+	number := s.number(r)
+	var limit *archive.LimitError
+	if errors.As(err, &limit) {
+		return fmt.Errorf("reader: %s: record %d: %w", s.path, number, err)
+	}
+	s.seen.Bad++
+	return &LineError{Path: s.path, Line: number, Offset: s.text, Expected: "a record that can be shown", Err: err}
 }
 
 // oneLine makes valid JSON one line: no string has these bytes in it.

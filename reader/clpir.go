@@ -21,6 +21,9 @@ type irSource struct {
 	seen  Stats
 	skip  int64 // events that were delivered before the file was opened again
 	line  []byte
+	event *ir.Event // of line
+	auto  []byte
+	about []byte // what is known of all events, made when it is asked for
 	ended bool
 }
 
@@ -135,6 +138,7 @@ func (s *irSource) next(rec *record) error {
 			return &LineError{Path: s.in.path, Line: s.seen.Lines, Offset: e.Offset(), Expected: "an event", Err: errTooLong}
 		}
 		s.seen.Events++
+		s.event = e
 		*rec = record{line: Line{Number: s.seen.Lines, Offset: e.Offset(), Raw: s.line, Text: s.line}, ev: event.Lazy(s.line)}
 		return nil
 	}

@@ -29,6 +29,8 @@ type Reader struct {
 	rec    record
 	counts Stats // what Stats returns after Close
 	kind   Kind  // what Kind returns then
+	query  *selection
+	named  []byte // what is known of every event, made when it is asked for
 }
 
 // Kind says what a trace holds once its compression is taken away.
@@ -299,6 +301,9 @@ func (r *Reader) next() error {
 		return r.final
 	}
 	err := r.src.next(&r.rec)
+	for err == nil && r.query != nil && !r.query.done && !r.query.finds(r) {
+		err = r.src.next(&r.rec)
+	}
 	if err == nil {
 		return nil
 	}

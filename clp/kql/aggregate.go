@@ -99,14 +99,7 @@ func NewAggregation(o *AggregateOptions) (*Aggregation, error) {
 			*list.to = append(*list.to, c)
 		}
 	}
-	if o.TimeKey != "" {
-		c, err := parseKey(o.TimeKey)
-		if err != nil {
-			return nil, err
-		}
-		a.time = &c
-	}
-	return a, nil
+	return a, a.SetTimeKey(o.TimeKey)
 }
 
 // parseKey reads a key without *.
@@ -116,6 +109,21 @@ func parseKey(text string) (column, error) {
 		err = &SyntaxError{strings.IndexByte(text, '*'), "a * in a key that is to be aggregated", "a star in a name is written \\*"}
 	}
 	return c, err
+}
+
+// SetTimeKey changes the key that has the time of the events that follow: those of another file. Empty means what
+// event.Event.Time finds.
+func (a *Aggregation) SetTimeKey(key string) error {
+	if key == "" {
+		a.time = nil
+		return nil
+	}
+	c, err := parseKey(key)
+	if err != nil {
+		return err
+	}
+	a.time = &c
+	return nil
 }
 
 // Add counts an event. The error is a *LimitError; the events after it are missing in the result.

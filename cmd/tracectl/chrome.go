@@ -61,7 +61,7 @@ func convertToChrome(cmd *cobra.Command, args []string, w *writing) error {
 		return err
 	}
 	if output != stdin {
-		fmt.Fprintf(cmd.OutOrStdout(), "%s: %d spans, %d instants\n", output, rep.Spans, rep.Instants)
+		fmt.Fprintf(cmd.OutOrStdout(), "%s: %d spans, %d instants\n", shown(output), rep.Spans, rep.Instants)
 	}
 	if rep.Skipped > 0 {
 		fmt.Fprintf(cmd.ErrOrStderr(), "tracectl: %d events have no time and were left out\n", rep.Skipped)

@@ -136,7 +136,7 @@ func convertOne(ctx context.Context, cmd *cobra.Command, src, dst string, to for
 	if r.Bad > 0 {
 		bad = fmt.Sprintf(" (%s copied as they are: no JSON objects)", number(r.Bad))
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s → %s: %s%s, %s → %s\n", src, dst, plural(r.Lines, "line"), bad, bytesText(r.SrcSize), bytesText(r.DstSize))
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s → %s: %s%s, %s → %s\n", shown(src), shown(dst), plural(r.Lines, "line"), bad, bytesText(r.SrcSize), bytesText(r.DstSize))
 	return err
 }
 

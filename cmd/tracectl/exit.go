@@ -51,7 +51,9 @@ func exitCode(errOut io.Writer, err error) int {
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
 	case errors.As(err, &usage):
-		fmt.Fprintf(errOut, "tracectl: %v\nTry '%s --help'.\n", usage.err, usage.cmd.CommandPath())
+		fmt.Fprintf(errOut, "tracectl: %s\nTry '%s --help'.\n", usageText(usage.err), usage.cmd.CommandPath())
+	case strings.HasPrefix(err.Error(), "unknown command "): // cobra's, of several lines, with the word in quotes
+		fmt.Fprintf(errOut, "tracectl: %v\n", err)
 	default:
 		complain(errOut, err)
 	}
@@ -66,9 +68,20 @@ func interruptible(cmd *cobra.Command) (context.Context, context.CancelFunc) {
 	return ctx, stop
 }
 
-// complain prints an error for a person: without the names of the packages it passed through.
+// usageText says what is wrong with a command. What shows a query has lines of its own.
+func usageText(err error) string {
+	var query *queryError
+	if errors.As(err, &query) {
+		return query.Error()
+	}
+	return shown(err.Error())
+}
+
+// complain prints an error for a person, each of joined ones on a line.
 func complain(errOut io.Writer, err error) {
-	fmt.Fprintf(errOut, "tracectl: %s\n", humane(err))
+	for _, err := range each(err) {
+		fmt.Fprintf(errOut, "tracectl: %s\n", humane(err))
+	}
 }
 
 // packageNames are those of this module that errors begin with.
@@ -76,6 +89,8 @@ var packageNames = regexp.MustCompile(`(^|: )(?:` + strings.Join(strings.Fields(
 	analyze archive chrometrace convert corpus event finalize format frame handler html input ir kineto kql naming parse reader roofline
 	sink slogkv source spans stacks steps vfs`), "|") + `): `)
 
+// humane returns the text of an error for a person: without the names of the packages it passed through, and with the controls
+// escaped that the name of a file may have.
 func humane(err error) string {
-	return packageNames.ReplaceAllString(err.Error(), "$1")
+	return shown(packageNames.ReplaceAllString(err.Error(), "$1"))
 }

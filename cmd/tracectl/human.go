@@ -4,7 +4,18 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/mattn/go-runewidth"
+
+	"github.com/tracehandler/tracehandler/cmd/tracectl/internal/screen"
 )
+
+// shown returns a text that is not ours, the name of a file for one, as a terminal may be sent it: with everything that is
+// not printable escaped.
+func shown(text string) string { return screen.Text(text) }
+
+// columns returns how many columns of a terminal text takes.
+func columns(text string) int { return runewidth.StringWidth(text) }
 
 // number writes n with commas between thousands.
 func number[T int | int64](n T) string {

@@ -62,9 +62,9 @@ func findInputs(cmd *cobra.Command, args []string) ([]string, error) {
 		case len(found) == 0 && partials == 0:
 			return nil, fmt.Errorf("%s: no traces in this directory (files named *%s)", arg, strings.Join(traceSuffixes, ", *"))
 		case partials == 1:
-			fmt.Fprintf(cmd.ErrOrStderr(), "tracectl: %s: 1 partial is left out; 'tracectl recover' finishes it if its writer is gone\n", arg)
+			fmt.Fprintf(cmd.ErrOrStderr(), "tracectl: %s: 1 partial is left out; 'tracectl recover' finishes it if its writer is gone\n", shown(arg))
 		case partials > 1:
-			fmt.Fprintf(cmd.ErrOrStderr(), "tracectl: %s: %d partials are left out; 'tracectl recover' finishes those whose writers are gone\n", arg, partials)
+			fmt.Fprintf(cmd.ErrOrStderr(), "tracectl: %s: %d partials are left out; 'tracectl recover' finishes those whose writers are gone\n", shown(arg), partials)
 		}
 		paths = append(paths, found...)
 	}

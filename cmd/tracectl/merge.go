@@ -70,7 +70,7 @@ func writeInputs(cmd *cobra.Command, paths []string, f *filter.Filter, to format
 		return withHint(err)
 	}
 	if w.output != stdin && stats.Events > 0 {
-		fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %s of text, %s stored\n", w.output, plural(stats.Events, "event"), bytesText(stats.Bytes), bytesText(fileSize(w.output)))
+		fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %s of text, %s stored\n", shown(w.output), plural(stats.Events, "event"), bytesText(stats.Bytes), bytesText(fileSize(w.output)))
 	}
 	if err := t.result(); err != nil {
 		return err

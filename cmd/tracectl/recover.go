@@ -64,7 +64,7 @@ func runRecover(cmd *cobra.Command, args []string, o *recoverOptions) error {
 		return err
 	}
 	if found == 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "tracectl: no partials in %s\n", strings.Join(args, ", "))
+		fmt.Fprintf(cmd.ErrOrStderr(), "tracectl: no partials in %s\n", shown(strings.Join(args, ", ")))
 		return errNothing
 	}
 	return nil
@@ -88,9 +88,9 @@ func recovered(r *finalize.Report, dry bool) string {
 		would, became = "would be ", "would be recovered"
 	}
 	trace := strings.TrimSuffix(r.Path, naming.PartialSuffix)
-	s := fmt.Sprintf("%s: %s as %s: %s", r.Partial, became, trace, plural(r.Events, "event"))
+	s := fmt.Sprintf("%s: %s as %s: %s", shown(r.Partial), became, shown(trace), plural(r.Events, "event"))
 	if r.Removed {
-		s = fmt.Sprintf("%s: %sremoved: it holds no event", r.Partial, would)
+		s = fmt.Sprintf("%s: %sremoved: it holds no event", shown(r.Partial), would)
 	}
 	if r.TornBytes > 0 {
 		s += fmt.Sprintf(", %s of a torn end %scut", plural(r.TornBytes, "byte"), would)

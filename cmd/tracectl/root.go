@@ -29,6 +29,7 @@ Exit codes: 0 all went well; 1 nothing matched; 2 wrong usage, damage, or an err
 	root.AddCommand(
 		newCatCommand(),
 		newConvertCommand(),
+		newSearchCommand(),
 		newMergeCommand(),
 		newStatCommand(),
 		newVerifyCommand(),

@@ -17,6 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/tracehandler/tracehandler/clp/archive"
 	"github.com/tracehandler/tracehandler/event"
 	"github.com/tracehandler/tracehandler/internal/corpus"
 	"github.com/tracehandler/tracehandler/sink"
@@ -42,6 +43,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("TZ", "UTC")
 			env.Setenv("NO_COLOR", "")
 			env.Setenv("TERM", "xterm")
+			env.Setenv("filename", "$_filename")
 			env.Values["background"] = &background{}
 			return nil
 		},
@@ -56,6 +58,8 @@ func TestScripts(t *testing.T) {
 			"await":     await,
 			"interrupt": interrupt,
 			"closing":   closing,
+
+			"makearchive": makeArchive,
 		},
 	})
 }
@@ -87,6 +91,18 @@ func pack(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(w.Close())
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[2]), out.Bytes(), 0o666))
+}
+
+// makearchive FROM TO writes the lines of a file as a CLP archive.
+func makeArchive(ts *testscript.TestScript, neg bool, args []string) {
+	var out bytes.Buffer
+	w, err := archive.NewWriter(&out, &archive.WriterOptions{TimeKey: []string{"time"}})
+	ts.Check(err)
+	for line := range strings.Lines(ts.ReadFile(args[0])) {
+		ts.Check(w.Write([]byte(line)))
+	}
+	ts.Check(w.Close())
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), out.Bytes(), 0o666))
 }
 
 // cut FILE N removes the last N bytes.

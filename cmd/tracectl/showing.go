@@ -123,4 +123,13 @@ func (p *printer) write(e event.Event) error {
 	return err
 }
 
+// rule prints what stands between events that do not follow each other, for people.
+func (p *printer) rule() error {
+	if p.pretty == nil {
+		return nil
+	}
+	_, err := p.w.WriteString("--\n")
+	return err
+}
+
 func (p *printer) flush() error { return p.w.Flush() }

@@ -45,6 +45,9 @@ With flags that choose events, times, levels and keys are those of the events ch
 }
 
 func runStat(cmd *cobra.Command, args []string, o *statOptions) error {
+	if o.top < 0 {
+		return &usageError{cmd, fmt.Errorf("--top %d: want a number of keys, or 0 for all", o.top)}
+	}
 	choose, err := o.filter(cmd)
 	if err != nil {
 		return err

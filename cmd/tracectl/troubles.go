@@ -45,7 +45,7 @@ func (t *troubles) add(err error) {
 // describe says what is wrong and where, for a person.
 func describe(err error) string {
 	if line, ok := err.(*reader.LineError); ok {
-		return fmt.Sprintf("%s: line %d (text offset %d): %s", line.Path, line.Line, line.Offset, lineTrouble(line))
+		return fmt.Sprintf("%s: line %d (text offset %d): %s", shown(line.Path), line.Line, line.Offset, lineTrouble(line))
 	}
 	return humane(err)
 }
@@ -64,7 +64,7 @@ func (t *troubles) result() error {
 	t.hide()
 	for _, path := range t.order {
 		if more := t.lines[path] - listed; more > 0 {
-			fmt.Fprintf(t.w, "tracectl: %s: %s; 'tracectl verify' lists them\n", path, plural(more, "more bad line"))
+			fmt.Fprintf(t.w, "tracectl: %s: %s; 'tracectl verify' lists them\n", shown(path), plural(more, "more bad line"))
 		}
 	}
 	if t.any {

@@ -97,7 +97,7 @@ func runVerify(cmd *cobra.Command, args []string, o *verifyOptions) error {
 			verdicts = append(verdicts, v)
 		case !o.quiet && v.Error == "":
 			if more := badLines - maxBadLines; more > 0 && !o.all {
-				if _, err := fmt.Fprintf(out, "%s: %s; --all prints them\n", v.Path, plural(more, "more bad line")); err != nil {
+				if _, err := fmt.Fprintf(out, "%s: %s; --all prints them\n", shown(v.Path), plural(more, "more bad line")); err != nil {
 					return err
 				}
 			}
@@ -196,7 +196,7 @@ func printVerdict(out io.Writer, v *verdict, useColor bool) error {
 	if v.DamageBytes > 0 {
 		damage = ", " + plural(v.DamageBytes, "byte") + " unreadable"
 	}
-	_, err := fmt.Fprintf(out, "%s  %s  %s%s, %s%s%s, %s of text in %s\n", word, v.Path, v.Format, frames, plural(v.Events, "event"), bad, damage,
+	_, err := fmt.Fprintf(out, "%s  %s  %s%s, %s%s%s, %s of text in %s\n", word, shown(v.Path), v.Format, frames, plural(v.Events, "event"), bad, damage,
 		bytesText(v.Text), bytesText(v.Stored))
 	return err
 }

@@ -103,6 +103,14 @@ func epoch(text string) (time.Time, bool) {
 	return time.Unix(sec, int64(ns)).UTC(), true
 }
 
+// Length reads a length of time such as 90s, 1.5h or 1d12h. It is false if text is none.
+func Length(text string) (time.Duration, bool) {
+	if strings.HasPrefix(text, "-") {
+		return 0, false
+	}
+	return ago(text)
+}
+
 // ago reads a length of time, which Go's durations cover except for days, weeks and a leading sign.
 func ago(text string) (time.Duration, bool) {
 	text = strings.TrimPrefix(text, "-")

@@ -1,0 +1,257 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tracehandler/tracehandler/clp/kql"
+	"github.com/tracehandler/tracehandler/cmd/tracectl/internal/filter"
+	"github.com/tracehandler/tracehandler/event"
+	"github.com/tracehandler/tracehandler/reader"
+)
+
+// searcher is one run of the command search.
+type searcher struct {
+	cmd           *cobra.Command
+	o             *searchOptions
+	text          string
+	query         *kql.Query // as it was given
+	filter        *filter.Filter
+	p             *printer
+	sum           *kql.Aggregation // nil: events are printed
+	t             *troubles
+	bar           *progress
+	before, after int
+	found         int64
+	done          int64 // bytes of the files that were searched
+	printed       bool  // something was
+}
+
+// errEnough ends a search that has found what it may.
+var errEnough = errors.New("enough")
+
+// run searches the files.
+func (s *searcher) run(paths []string) error {
+	if s.o.limit.none() {
+		return nil
+	}
+	s.bar = newProgress(s.cmd, "searching", s.total(paths))
+	defer s.bar.done()
+	s.t.hide = func() { // a trouble stands behind what came before it
+		s.bar.hide()
+		_ = s.p.flush() // the error stays with the writer
+	}
+	if isTerminal(s.cmd.OutOrStdout()) {
+		s.bar, s.p.live = nil, true
+	}
+	var err error
+	if s.o.merge && len(paths) > 1 {
+		err = s.merged(paths)
+	} else {
+		for _, path := range paths {
+			if err = s.file(path); err != nil {
+				break
+			}
+		}
+	}
+	if err != nil && err != errEnough {
+		return err
+	}
+	return s.p.flush()
+}
+
+// total returns the bytes of all files, -1 if that of one is not known.
+func (s *searcher) total(paths []string) (total int64) {
+	for _, path := range paths {
+		n := fileSize(path)
+		if path == stdin || n < 0 {
+			return -1
+		}
+		total += n
+	}
+	return total
+}
+
+// file searches one file.
+func (s *searcher) file(path string) error {
+	in, err := open(s.cmd, path)
+	if err != nil {
+		s.t.add(err)
+		return nil
+	}
+	defer in.Close()
+	began, before := time.Now(), s.found
+	q, f, err := s.queryFor(in)
+	if err != nil {
+		return err
+	}
+	if s.sum != nil && s.o.timeKey == "" {
+		if err := s.sum.SetTimeKey(in.TimeKey()); err != nil {
+			return err
+		}
+	}
+	if s.before+s.after > 0 {
+		err = s.around(in, q, f)
+	} else {
+		in.Select(q)
+		err = s.each(in.Events(), f, in)
+	}
+	if noTrace(in) {
+		s.t.add(noTraceError(in.name))
+	}
+	s.done += max(in.size, 0)
+	if s.o.explain {
+		s.t.hide()
+		fmt.Fprintln(s.cmd.ErrOrStderr(), explain(in, s.found-before, time.Since(began)))
+	}
+	return err
+}
+
+// merged searches all files at once.
+func (s *searcher) merged(paths []string) error {
+	ins := openAll(s.cmd, paths, s.t)
+	defer closeAll(ins)
+	filters := map[*reader.Reader]*filter.Filter{}
+	var readers []*reader.Reader
+	for _, in := range ins {
+		q, f, err := s.queryFor(in)
+		if err != nil {
+			return err
+		}
+		in.Select(q)
+		filters[in.Reader] = f
+		readers = append(readers, in.Reader)
+	}
+	n := 0
+	for e, err := range reader.Merge(readers...) {
+		if n++; n%4096 == 0 {
+			s.bar.set(consumed(ins))
+		}
+		if err != nil {
+			s.t.add(err)
+			continue
+		}
+		// What a filter asks of the time is the same for all inputs, or has become a part of the query.
+		if !s.filter.Match(e) {
+			continue
+		}
+		in := kql.Input{Event: e}
+		if err := s.hit(&in, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// each takes the events of an input that the query has found.
+func (s *searcher) each(events iter.Seq2[event.Event, error], f *filter.Filter, in *input) error {
+	n := 0
+	for e, err := range events {
+		if n++; n%4096 == 0 {
+			s.bar.set(s.done + in.Stats().Stored)
+		}
+		if err != nil {
+			s.t.add(err)
+			continue
+		}
+		if !f.Match(e) {
+			continue
+		}
+		found := kql.Input{Event: e}
+		if s.sum != nil {
+			found = in.Input()
+		}
+		if err := s.hit(&found, in); err != nil {
+			return err
+		}
+		if s.o.files {
+			return nil
+		}
+	}
+	return nil
+}
+
+// hit takes one event that was found.
+func (s *searcher) hit(found *kql.Input, in *input) error {
+	s.found++
+	var err error
+	switch {
+	case s.o.files:
+		_, err = fmt.Fprintln(s.p.w, shown(in.name))
+	case s.sum != nil:
+		err = s.sum.Add(found)
+	default:
+		err = s.p.print(found.Event)
+	}
+	if err == nil && s.o.limit.set && s.found == int64(s.o.limit.n) {
+		return errEnough
+	}
+	return err
+}
+
+// around prints the events that are found with those before and after them.
+func (s *searcher) around(in *input, q *kql.Query, f *filter.Filter) error {
+	last := ring{size: s.before}
+	gap, after, n := false, 0, 0
+	enough := false
+	for e, err := range in.Events() {
+		if n++; n%4096 == 0 {
+			s.bar.set(s.done + in.Stats().Stored)
+		}
+		if err != nil {
+			s.t.add(err)
+			continue
+		}
+		input := in.Input()
+		switch {
+		case !enough && q.MatchInput(&input) && f.Match(e):
+			s.found++
+			if gap && s.printed {
+				if err := s.p.rule(); err != nil {
+					return err
+				}
+			}
+			for e := range last.all() {
+				if err := s.p.print(e); err != nil {
+					return err
+				}
+			}
+			last, gap, after, s.printed = ring{size: s.before}, false, s.after, true
+			if err := s.p.print(e); err != nil {
+				return err
+			}
+			enough = s.o.limit.set && s.found == int64(s.o.limit.n)
+		case after > 0:
+			after--
+			if err := s.p.print(e); err != nil {
+				return err
+			}
+		case enough:
+			return errEnough
+		default:
+			gap = gap || s.before == 0 || len(last.events) == s.before
+			last.add(e)
+		}
+	}
+	if enough {
+		return errEnough
+	}
+	return nil
+}
+
+// explain says how an input was searched.
+func explain(in *input, found int64, took time.Duration) string {
+	st := in.Stats()
+	how := "every event was looked at"
+	if isArchive(in) {
+		how = "asked by its columns"
+	}
+	return fmt.Sprintf("tracectl: %s: %s; %s, %s found in %s", shown(in.name), layers(in), how, plural(found, "event"), span(took)) +
+		fmt.Sprintf("; %s stored, %s of text decoded", bytesText(max(in.size, st.Stored)), bytesText(st.Text))
+}
+
+func isArchive(in *input) bool { return in.Kind() == reader.CLPArchive }

@@ -1,0 +1,154 @@
+package reader
+
+import (
+	"bytes"
+	"io"
+	"iter"
+	"log/slog"
+	"path/filepath"
+
+	"github.com/tracehandler/tracehandler/clp/archive"
+	"github.com/tracehandler/tracehandler/clp/ir"
+	"github.com/tracehandler/tracehandler/clp/kql"
+	"github.com/tracehandler/tracehandler/event"
+)
+
+// Select has the iterations of r, and merges that it takes part in, deliver only the events that q finds. It must come
+// before the first of them. Of an archive, only what the query touches is read and decoded; damage of anything else is not
+// noticed. Line numbers stay those of the trace where it knows them, and Stats.Events counts what was found.
+//
+// In every kind of trace, a key with $ in front is of what is known of the file: _filename, and what a CLP archive or stream
+// says of itself. A key with @ in front is one of those of a CLP stream, or an archive made of it, that its logging library
+// made; elsewhere there are none.
+func (r *Reader) Select(q *kql.Query) {
+	r.query = &selection{q: q, auto: q.Uses('@'), metadata: q.Uses('$')}
+	if s, ok := r.src.(selecting); ok {
+		s.choose(q)
+		r.query.done = true
+	}
+}
+
+// selecting is a source that finds what a query asks for by itself.
+type selecting interface {
+	source
+	choose(q *kql.Query)
+}
+
+// informed is a source that knows more of an event than what it says.
+type informed interface {
+	source
+	inform(in *kql.Input, auto, metadata bool)
+}
+
+// selection is the query that a Reader is asked.
+type selection struct {
+	q              *kql.Query
+	auto, metadata bool // are needed
+	done           bool // by the source
+	input          kql.Input
+}
+
+// finds reports whether the record that was read last is one of those wanted.
+func (s *selection) finds(r *Reader) bool {
+	s.input.Event = r.rec.ev
+	if lines, ok := r.src.(*lineSource); ok && !lines.events {
+		s.input.Event = event.Lazy(trim(r.rec.line.Text))
+	}
+	r.inform(&s.input, s.auto, s.metadata)
+	return s.q.MatchInput(&s.input)
+}
+
+// Input returns the event that was delivered last together with what else is known of it. It is valid until the next step
+// of the iteration.
+func (r *Reader) Input() kql.Input {
+	in := kql.Input{Event: r.rec.ev}
+	r.inform(&in, true, true)
+	return in
+}
+
+func (r *Reader) inform(in *kql.Input, auto, metadata bool) {
+	if s, ok := r.src.(informed); ok {
+		s.inform(in, auto, metadata)
+		return
+	}
+	if metadata {
+		if r.named == nil {
+			r.named = nameOf(r.path)
+		}
+		in.Metadata = event.Lazy(r.named)
+	}
+}
+
+// nameOf returns the name of a file as what is known of its events.
+func nameOf(path string) []byte {
+	return event.New(slog.String("_filename", filepath.Base(path))).AppendJSON(nil)
+}
+
+// TimeKey returns the key that a CLP archive has as the time of its records, in the syntax of a query's key. It is empty for
+// everything else.
+func (r *Reader) TimeKey() string {
+	if s, ok := r.src.(*archiveSource); ok && s.r != nil {
+		for _, t := range s.r.Times() {
+			return t.Key
+		}
+	}
+	return ""
+}
+
+// choose implements selecting.
+func (s *archiveSource) choose(q *kql.Query) {
+	if s.r != nil {
+		s.pull, s.stop = iter.Pull2(q.Search(s.r))
+	}
+}
+
+// nextRecord returns the next record of the archive, or of those chosen.
+func (s *archiveSource) nextRecord() (*archive.Record, error) {
+	if s.pull == nil {
+		return s.r.Next()
+	}
+	record, err, more := s.pull()
+	if !more {
+		return nil, io.EOF
+	}
+	return record, err
+}
+
+// inform implements informed.
+func (s *archiveSource) inform(in *kql.Input, auto, metadata bool) {
+	if s.record == nil {
+		return
+	}
+	if auto {
+		if line, err := s.record.AppendAuto(s.auto[:0]); err == nil {
+			s.auto, in.Auto = line, event.Lazy(line)
+		}
+	}
+	if metadata {
+		n := s.record.Number()
+		for _, part := range s.r.Ranges() {
+			if part.Start <= n && n < part.End {
+				in.Metadata = part.Fields
+			}
+		}
+	}
+}
+
+// inform implements informed.
+func (s *irSource) inform(in *kql.Input, auto, metadata bool) {
+	if auto && s.event != nil {
+		if line, err := s.event.AppendObject(s.auto[:0], ir.Auto); err == nil {
+			s.auto, in.Auto = line, event.Lazy(line)
+		}
+	}
+	if !metadata || s.r == nil {
+		return
+	}
+	if s.about == nil {
+		s.about = nameOf(s.in.path)
+		if user := bytes.TrimSpace(s.r.Metadata().User); len(user) > 2 { // more than {}
+			s.about = append(append(s.about[:len(s.about)-1], ','), user[1:]...)
+		}
+	}
+	in.Metadata = event.Lazy(s.about)
+}
