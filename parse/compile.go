@@ -3,7 +3,6 @@ package parse
 import (
 	"bytes"
 	"strconv"
-	"strings"
 
 	"github.com/tracehandler/tracehandler/parse/internal/analysis"
 	"github.com/tracehandler/tracehandler/parse/internal/js"
@@ -11,78 +10,75 @@ import (
 	"github.com/tracehandler/tracehandler/parse/internal/srcmap"
 )
 
-// stage is a step of a compiler whose artifact may be in a trace.
-type stage struct {
-	name, ext, display string
-	order              int
-	text               bool
-	mapped             bool
-	notation           srcmap.Notation
-	syntax             string
-}
-
-// backends are the compilers known, by the backend_name in the metadata. Source: the adapters of tritonparse 4e5fbc4.
-var backends = map[string][]stage{
-	"cuda": {mlirStage("ttir", 10), mlirStage("ttgir", 20), llirStage, ptxStage, plainStage("cubin", 50), sassStage, jsonStage},
-	"hip":  {mlirStage("ttir", 10), mlirStage("ttgir", 20), llirStage, amdStage, jsonStage},
-	"cann": {mlirStage("ttir", 10), mlirStage("ttadapter", 20), plainStage("mlirbc", 30), mlirStage("bcmlir", 40), plainStage("npubin", 50), jsonStage},
-}
-
-var (
-	llirStage = stage{"llir", ".llir", "LLIR", 30, true, true, srcmap.LLVM, "llvm"}
-	ptxStage  = stage{"ptx", ".ptx", "PTX", 40, true, true, srcmap.PTX, "ptx"}
-	amdStage  = stage{"amdgcn", ".amdgcn", "AMDGCN", 40, true, true, srcmap.AMDGCN, "asm"}
-	sassStage = stage{"sass", ".sass", "SASS", 60, true, true, srcmap.SASS, "asm"}
-	jsonStage = stage{"json", ".json", "JSON", 100, true, false, 0, "json"}
-
-	// anyBackend are the stages tried for a compilation whose backend is not known.
-	anyBackend = []stage{mlirStage("ttir", 10), mlirStage("ttgir", 20), ptxStage, amdStage, sassStage}
-)
-
-func mlirStage(name string, order int) stage {
-	display := strings.ToUpper(name)
-	if name == "ttadapter" {
-		display = "TTAdapter"
-	}
-	return stage{name, "." + name, display, order, true, true, srcmap.MLIR, "mlir"}
-}
-
-func plainStage(name string, order int) stage {
-	return stage{name, "." + name, strings.ToUpper(name), order, false, false, 0, "plaintext"}
-}
-
-var stagesJSON = func() map[string][]byte {
-	m := map[string][]byte{}
-	for name, list := range backends {
-		b := []byte{'['}
-		for i, s := range list {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = js.AppendString(append(b, `{"name":`...), s.name)
-			b = js.AppendString(append(b, `,"extension":`...), s.ext)
-			b = js.AppendString(append(b, `,"display_name":`...), s.display)
-			b = strconv.AppendInt(append(b, `,"display_order":`...), int64(s.order), 10)
-			b = strconv.AppendBool(append(b, `,"is_text":`...), s.text)
-			b = strconv.AppendBool(append(b, `,"supports_source_mapping":`...), s.mapped)
-			b = js.AppendString(append(b, `,"syntax_id":`...), s.syntax)
-			b = append(b, '}')
-		}
-		m[name] = append(b, ']')
-	}
-	return m
-}()
-
 // compiler turns compilation records into their parsed form. It is not safe for concurrent use.
 type compiler struct {
 	o     *settings
+	spill *spill // which packs the texts
 	maps  srcmap.Builder
 	texts map[string][]byte // decoded artifacts of the current record, by stage
 	free  [][]byte
+
+	key  codeKeys
+	body []byte
+	tail repeat.Text // the source mappings, which repeat themselves and know how
 }
 
-// read maps the artifacts of a compilation and keeps their texts until the next call.
-func (c *compiler) read(payload js.Value) (list []stage, known, any bool) {
+// code is all of a compilation's parsed form that follows from the text of its artifacts. It is read-only once made.
+type code struct {
+	body      packedText // the payload from the value of file_content on, with its end
+	known     bool       // its backend, so that it has ir_stages
+	mapped    bool       // it has source mappings
+	baseWarps string     // JSON: the number of warps that the TTGIR starts from, if the metadata has another one and does not say
+	analysis  []byte     // the ir_analysis event behind its hash, nil if there is nothing to say
+	static    *analysis.Static
+	warnings  []string
+}
+
+// code returns the parsed form of a compilation's artifacts: one that is known already, if they are the same.
+func (c *compiler) code(payload js.Value) *code {
+	content := payload.Get("file_content")
+	var text []byte // from the artifacts on
+	if content.Exists() {
+		text = payload.Raw()[content.Offset()-payload.Offset():]
+	}
+	if len(text) < shortCode {
+		return c.work(payload, content)
+	}
+	key := c.key.of(payload, text)
+	if k := c.o.codes.get(key); k != nil {
+		return k
+	}
+	k := c.work(payload, content)
+	c.o.codes.put(key, k)
+	return k
+}
+
+// work makes the parsed form.
+func (c *compiler) work(payload, content js.Value) *code {
+	k := &code{}
+	k.known, k.mapped = c.read(content, payload.Get("metadata").Get("backend_name").Str())
+	k.baseWarps = c.baseWarps(payload.Get("metadata"))
+	k.warnings = c.maps.Warnings
+	c.body = c.appendBody(c.body[:0], payload, content, k)
+	c.tail.Off = c.o.format != formatOfRepeats
+	c.tail.Reset()
+	if k.mapped {
+		py := payload.Get("python_source")
+		p := srcmap.Python{Known: py.Kind() == js.Object && py.Len() > 0}
+		if !c.o.compat {
+			p.File = py.Get("file_path").Str()
+		}
+		c.maps.AppendJSON(&c.tail, p)
+	}
+	c.tail.B = append(c.tail.B, '}')
+	k.body = c.spill.packText(c.body, &c.tail)
+	k.static = c.static(k.known)
+	k.analysis = c.appendAnalysis(nil, payload, k.known)
+	return k
+}
+
+// read maps the artifacts and keeps their texts until the next call.
+func (c *compiler) read(content js.Value, backend string) (known, mapped bool) {
 	for _, t := range c.texts {
 		c.free = append(c.free, t[:0])
 	}
@@ -91,11 +87,10 @@ func (c *compiler) read(payload js.Value) (list []stage, known, any bool) {
 	}
 	clear(c.texts)
 	c.maps.Reset()
-	list, known = backends[payload.Get("metadata").Get("backend_name").Str()]
+	list, known := backends[backend]
 	if !known {
 		list = anyBackend
 	}
-	content := payload.Get("file_content")
 	for _, s := range list {
 		if !s.mapped {
 			continue
@@ -108,7 +103,7 @@ func (c *compiler) read(payload js.Value) (list []stage, known, any bool) {
 			if !bytes.HasSuffix(name, []byte(s.ext)) {
 				continue
 			}
-			any = true
+			mapped = true
 			var buf []byte
 			if n := len(c.free); n > 0 {
 				buf, c.free = c.free[n-1], c.free[:n-1]
@@ -122,123 +117,121 @@ func (c *compiler) read(payload js.Value) (list []stage, known, any bool) {
 		}
 	}
 	c.maps.Join()
-	return list, known, any
+	return known, mapped
 }
 
-// appendCompilation makes the record's line, in two parts: head up to the source mappings, which repeat themselves and
-// know how, and tail from there. The payload gets its stages and source mappings, the record its occurrence id;
-// everything else is copied as it is.
-func (c *compiler) appendCompilation(head []byte, tail *repeat.Text, root js.Value, occurrence int64) []byte {
+// appendAround appends what stands before and behind the code in the record's line. Everything is copied as it is; the
+// metadata may get the number of warps that the code starts from, the record gets its occurrence id.
+func appendAround(head, tail []byte, root js.Value, k *code, occurrence int64) (before, behind []byte) {
 	payload := root.Get("payload")
-	_, known, any := c.read(payload)
-	tail.Reset()
-	dst := append(head, '{')
-	part := &dst
+	content := payload.Get("file_content")
+	head = append(head, '{')
+	part := &head
 	for m := range root.Each() {
-		switch key, _ := m.KeyPlain(); string(key) {
-		case "occurrence_id":
+		switch key, _ := m.KeyPlain(); {
+		case string(key) == "occurrence_id":
 			continue
-		case "payload":
-			if m.Kind() == js.Object && len(tail.B) == 0 {
-				dst = append(dst, `"payload":`...)
-				dst = c.appendPayload(dst, m, known, any)
-				if any {
-					c.appendMappings(tail, m)
-					part = &tail.B
-				}
-				*part = append(*part, '}', ',')
-				continue
-			}
+		case m == payload:
+			head = append(append(append(head, m.RawKey()...), ':'), '{')
+			head = k.appendMembers(head, payload, content)
+			part = &tail
+			tail = append(tail, ',')
+			continue
+		case string(key) == "payload":
+			continue // of several the last one counts
 		}
 		*part = append(append(append(append(*part, m.RawKey()...), ':'), m.Raw()...), ',')
 	}
 	*part = append(*part, `"occurrence_id":`...)
 	*part = strconv.AppendInt(*part, occurrence, 10)
-	*part = append(*part, '}', '\n')
-	return dst
+	return head, append(tail, '}', '\n')
 }
 
-// appendPayload appends the payload without its end; with source mappings it ends where their value begins.
-func (c *compiler) appendPayload(dst []byte, payload js.Value, known, any bool) []byte {
-	dst = append(dst, '{')
+// appendMembers appends the members of the payload that stand before its artifacts, and the key of these.
+func (k *code) appendMembers(dst []byte, payload, content js.Value) []byte {
 	first := true
-	next := func() {
+	for m := range payload.Each() {
+		if k.replaces(m) {
+			continue
+		}
 		if !first {
 			dst = append(dst, ',')
 		}
 		first = false
-	}
-	for m := range payload.Each() {
-		switch key, _ := m.KeyPlain(); string(key) {
-		case "ir_stages":
-			if known {
-				continue
-			}
-		case "source_mappings":
-			if any {
-				continue
-			}
-		case "metadata":
-			if warps, ok := c.baseWarps(m); ok {
-				next()
-				raw := m.Raw()
-				dst = append(append(dst, `"metadata":`...), raw[:len(raw)-1]...)
-				if m.Len() > 0 {
-					dst = append(dst, ',')
-				}
-				dst = append(append(append(dst, `"num_warps_base":`...), warps...), '}')
-				continue
-			}
+		dst = append(append(dst, m.RawKey()...), ':')
+		if m == content {
+			return dst
 		}
-		next()
-		dst = append(append(append(dst, m.RawKey()...), ':'), m.Raw()...)
-	}
-	if known {
-		next()
-		dst = append(append(dst, `"ir_stages":`...), stagesJSON[payload.Get("metadata").Get("backend_name").Str()]...)
-	}
-	if any {
-		next()
-		dst = append(dst, `"source_mappings":`...)
+		dst = k.appendMember(dst, m)
 	}
 	return dst
 }
 
-func (c *compiler) appendMappings(t *repeat.Text, payload js.Value) {
-	py := payload.Get("python_source")
-	p := srcmap.Python{Known: py.Kind() == js.Object && py.Len() > 0}
-	if !c.o.compat {
-		p.File = py.Get("file_path").Str()
+// appendBody appends the payload from the value of its artifacts on. With source mappings it ends where their value
+// begins, without where the end of the payload is missing.
+func (c *compiler) appendBody(dst []byte, payload, content js.Value, k *code) []byte {
+	inside := false
+	for m := range payload.Each() {
+		switch {
+		case m == content:
+			inside = true
+			dst = append(dst, m.Raw()...)
+		case inside && !k.replaces(m):
+			dst = k.appendMember(append(append(append(dst, ','), m.RawKey()...), ':'), m)
+		}
 	}
-	c.maps.AppendJSON(t, p)
+	if k.known {
+		dst = append(append(dst, `,"ir_stages":`...), stagesJSON[payload.Get("metadata").Get("backend_name").Str()]...)
+	}
+	if k.mapped {
+		dst = append(dst, `,"source_mappings":`...)
+	}
+	return dst
 }
 
-// baseWarps returns the number of warps that the TTGIR starts from, if the metadata has another one and does not say.
-func (c *compiler) baseWarps(metadata js.Value) (string, bool) {
+// replaces reports whether parsing writes a member of the payload anew: the trace was parsed before.
+func (k *code) replaces(m js.Value) bool {
+	key, _ := m.KeyPlain()
+	return k.known && string(key) == "ir_stages" || k.mapped && string(key) == "source_mappings"
+}
+
+// appendMember appends the value of a member of the payload.
+func (k *code) appendMember(dst []byte, m js.Value) []byte {
+	raw := m.Raw()
+	if key, _ := m.KeyPlain(); k.baseWarps == "" || string(key) != "metadata" || m.Kind() != js.Object {
+		return append(dst, raw...)
+	}
+	dst = append(dst, raw[:len(raw)-1]...)
+	if m.Len() > 0 {
+		dst = append(dst, ',')
+	}
+	return append(append(append(dst, `"num_warps_base":`...), k.baseWarps...), '}')
+}
+
+// baseWarps returns the number of warps that the TTGIR starts from, "" if the metadata has the same or says so.
+func (c *compiler) baseWarps(metadata js.Value) string {
 	if metadata.Kind() != js.Object || metadata.Get("num_warps_base").Exists() {
-		return "", false
+		return ""
 	}
 	text, ok := analysis.NumWarps(c.texts["ttgir"])
 	if !ok || len(text) > 9 {
-		return "", false
+		return ""
 	}
 	n, err := strconv.Atoi(text)
 	have, isInt := metadata.Get("num_warps").Int()
 	if err != nil || !isInt || have == int64(n) {
-		return "", false
+		return ""
 	}
-	return strconv.Itoa(n), true
+	return strconv.Itoa(n)
 }
 
-// appendAnalysis appends the ir_analysis line of the compilation read last, if there is anything to say.
-func (c *compiler) appendAnalysis(dst []byte, k *kernel, payload js.Value) []byte {
-	backend := payload.Get("metadata").Get("backend_name").Str()
-	_, known := backends[backend]
+// appendAnalysis appends the ir_analysis event of the artifacts read last from behind its hash on, if there is anything
+// to say.
+func (c *compiler) appendAnalysis(dst []byte, payload js.Value, known bool) []byte {
 	ttir, hasTTIR := c.texts["ttir"]
 	ttgir, hasTTGIR := c.texts["ttgir"]
 	amdgcn, hasAMD := c.texts["amdgcn"]
 	from := len(dst)
-	dst = append(append(dst, `{"event_type":"ir_analysis","hash":`...), k.hashJSON...)
 	dst = append(dst, `,"ir_analysis":{`...)
 	empty := len(dst)
 	next := func() {
@@ -248,17 +241,12 @@ func (c *compiler) appendAnalysis(dst []byte, k *kernel, payload js.Value) []byt
 	}
 	a := c.o.analyses
 	if a.loops && hasTTIR && hasTTGIR {
-		next()
-		before := len(dst)
 		var ok bool
 		if dst, ok = analysis.AppendLoopSchedules(append(dst, `"loop_schedules":`...), ttir, ttgir, &c.maps, payload.Get("python_source")); !ok {
-			dst = dst[:before]
-			if before > empty {
-				dst = dst[:before-1]
-			}
+			dst = dst[:empty]
 		}
 	}
-	if a.io && hasTTGIR && hasAMD && (!known || backend == "hip") {
+	if a.io && hasTTGIR && hasAMD && (!known || payload.Get("metadata").Get("backend_name").Is("hip")) {
 		next()
 		dst = analysis.AppendIOCounts(append(dst, `"io_counts":`...), ttgir, amdgcn)
 	}
@@ -272,9 +260,16 @@ func (c *compiler) appendAnalysis(dst []byte, k *kernel, payload js.Value) []byt
 	return append(dst, "}}\n"...)
 }
 
-// static returns what the roofline needs of the compilation read last, nil without TTIR or for an unknown backend.
-func (c *compiler) static(payload js.Value) *analysis.Static {
-	_, known := backends[payload.Get("metadata").Get("backend_name").Str()]
+// appendAnalysis appends the ir_analysis line of a kernel, if there is anything to say.
+func (k *code) appendAnalysis(dst, hash []byte) []byte {
+	if len(k.analysis) == 0 {
+		return dst
+	}
+	return append(append(append(dst, `{"event_type":"ir_analysis","hash":`...), hash...), k.analysis...)
+}
+
+// static returns what the roofline needs of the artifacts read last, nil without TTIR or for an unknown backend.
+func (c *compiler) static(known bool) *analysis.Static {
 	ttir, ok := c.texts["ttir"]
 	if !ok || !known || !c.o.analyses.roofline {
 		return nil

@@ -154,6 +154,7 @@ type settings struct {
 	analyses   analyses
 	procedures *analysis.Procedures
 	torch      torchMap
+	codes      *codeCache
 	block      int // bytes of lines compressed at once
 }
 
@@ -163,7 +164,7 @@ const (
 )
 
 func (o *Options) check(source string) (*settings, error) {
-	s := &settings{}
+	s := &settings{codes: newCodeCache()}
 	if o != nil {
 		s.Options = *o
 	}

@@ -58,6 +58,15 @@ func (p *packer) appendBlock(dst, raw []byte) []byte {
 	return append(dst, raw...)
 }
 
+// appendShort is appendBlock for a text of a few bytes, which is not worth a search: in gzip, a stored block (RFC 1951
+// §3.2.4).
+func (p *packer) appendShort(dst, raw []byte) []byte {
+	if n := len(raw); p.format == format.Gzip && n <= 64 {
+		return append(append(dst, 0, byte(n), 0, ^byte(n), 0xff), raw...)
+	}
+	return p.appendBlock(dst, raw)
+}
+
 // crc32Combine returns the CRC-32 of two texts put together from the CRC of each and the length in bytes of the second.
 // A CRC is a polynomial over GF(2) modulo the generator; appending n bytes multiplies it by x^(8n), which is made from
 // the squares x^1, x^2, x^4, …, as in zlib's crc32_combine.

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 
-	"github.com/tracehandler/tracehandler/format"
 	"github.com/tracehandler/tracehandler/parse/internal/js"
-	"github.com/tracehandler/tracehandler/parse/internal/repeat"
 )
 
 // longString is the number of characters beyond which a string in a launch is replaced by its length.
@@ -31,7 +29,7 @@ type ranker struct {
 	ids     identifier
 	compile compiler
 	line    []byte
-	tail    repeat.Text
+	behind  []byte
 
 	kernels  map[string]*kernel
 	order    []*kernel // by first appearance
@@ -53,8 +51,7 @@ type output struct {
 func newRanker(o *settings, b Bucket, s *spill, rep *RankReport) *ranker {
 	r := &ranker{o: o, bucket: b, spill: s, report: rep, kernels: map[string]*kernel{}, sessions: map[string]*session{}, outputs: map[string]*output{}}
 	r.doc.Known = &r.memo
-	r.compile.o = o
-	r.tail.Off = o.format != format.Gzip
+	r.compile.o, r.compile.spill = o, s
 	return r
 }
 
@@ -143,7 +140,7 @@ func (r *ranker) kernel(hash string, raw js.Value) *kernel {
 	k := r.kernels[hash]
 	if k == nil {
 		k = &kernel{hash: hash, hashJSON: bytes.Clone(raw.Raw()), diff: diffTree{ids: &r.ids}}
-		k.launches.pend.Off = r.o.format != format.Gzip
+		k.launches.pend.Off = r.o.format != formatOfRepeats
 		r.kernels[hash] = k
 		r.order = append(r.order, k)
 	}
@@ -202,13 +199,14 @@ func (r *ranker) compilation(root js.Value) error {
 	r.occurrence++
 	r.report.Compilations++
 
-	r.line = r.compile.appendCompilation(r.line[:0], &r.tail, root, k.occurrence)
-	if err := r.spill.putParts(&k.head, r.line, &r.tail); err != nil {
+	c := r.compile.code(payload)
+	r.line, r.behind = appendAround(r.line[:0], r.behind[:0], root, c, k.occurrence)
+	if err := r.spill.putAround(&k.head, r.line, &c.body, r.behind); err != nil {
 		return err
 	}
-	r.report.warn(r.compile.maps.Warnings)
-	k.static = r.compile.static(payload)
-	r.line = r.compile.appendAnalysis(r.line[:0], k, payload)
+	r.report.warn(c.warnings)
+	k.static = c.static
+	r.line = c.appendAnalysis(r.line[:0], k.hashJSON)
 	return r.spill.put(&k.tail, r.line)
 }
 

@@ -112,13 +112,44 @@ func (s *spill) put(t *stream, line []byte) error {
 	return s.write(t, line, 1, true)
 }
 
-// directTail is the number of bytes from which on a tail is worth a block of its own.
-const directTail = 8 << 10
+// formatOfRepeats is the format in which a repeat.Text is packed by what it knows of itself.
+const formatOfRepeats = format.Gzip
 
-// putParts appends a line in two parts, of which the second knows where it repeats itself.
-func (s *spill) putParts(t *stream, head []byte, tail *repeat.Text) error {
-	if s.pack.format != format.Gzip || len(tail.B) < directTail {
+// packedText is a text that may go into several streams: packed as their blocks are, or as it is.
+type packedText struct {
+	text   []byte // nil if it is packed
+	packed []byte
+	raw    int // bytes of the text
+	crc    uint32
+}
+
+// worthPacking is the number of bytes from which on a text is worth a block of its own.
+const worthPacking = 8 << 10
+
+// packText packs a text in two parts, of which the second knows where it repeats itself. Formats that are written by
+// a sink need whole lines, so for them it stays as it is.
+func (s *spill) packText(head []byte, tail *repeat.Text) packedText {
+	p := packedText{raw: len(head) + len(tail.B)}
+	if p.raw < worthPacking || s.pack.format != format.Gzip && s.pack.format != format.Zstd {
+		p.text = append(append(make([]byte, 0, p.raw), head...), tail.B...)
+		return p
+	}
+	if s.pack.format == formatOfRepeats {
+		s.packed = s.pack.appendBlock(s.packed[:0], head)
+		s.packed = s.repeats.AppendBlock(s.packed, tail, 0)
+		p.crc = crc32.Update(crc32.ChecksumIEEE(head), crc32.IEEETable, tail.B)
+	} else {
 		s.joined = append(append(s.joined[:0], head...), tail.B...)
+		s.packed = s.pack.appendBlock(s.packed[:0], s.joined)
+	}
+	p.packed = bytes.Clone(s.packed)
+	return p
+}
+
+// putAround appends a line that has a packed text in its middle.
+func (s *spill) putAround(t *stream, head []byte, body *packedText, tail []byte) error {
+	if body.packed == nil {
+		s.joined = append(append(append(s.joined[:0], head...), body.text...), tail...)
 		return s.put(t, s.joined)
 	}
 	if len(t.pend.B) > 0 {
@@ -127,9 +158,14 @@ func (s *spill) putParts(t *stream, head []byte, tail *repeat.Text) error {
 		}
 	}
 	s.packed = s.pack.appendBlock(s.packed[:0], head)
-	s.packed = s.repeats.AppendBlock(s.packed, tail, 0)
-	crc := crc32.Update(crc32.ChecksumIEEE(head), crc32.IEEETable, tail.B)
-	return s.store(t, s.packed, block{raw: len(head) + len(tail.B), lines: 1, crc: crc, packed: true})
+	s.packed = append(s.packed, body.packed...)
+	s.packed = s.pack.appendShort(s.packed, tail)
+	b := block{raw: len(head) + body.raw + len(tail), lines: 1, packed: true}
+	if s.pack.format == format.Gzip {
+		b.crc = crc32Combine(crc32.ChecksumIEEE(head), body.crc, int64(body.raw))
+		b.crc = crc32Combine(b.crc, crc32.ChecksumIEEE(tail), int64(len(tail)))
+	}
+	return s.store(t, s.packed, b)
 }
 
 // flush moves the pending lines of t to the file.

@@ -43,6 +43,14 @@ func (v Value) Raw() []byte {
 	return v.d.Text[n.start:n.end]
 }
 
+// Offset returns where the value begins, in bytes from the start of the Doc's text.
+func (v Value) Offset() int {
+	if v.d == nil {
+		return 0
+	}
+	return int(v.node().start)
+}
+
 // Sub returns the Doc that Known gave for this value, or nil.
 func (v Value) Sub() *Doc {
 	if v.d == nil {
