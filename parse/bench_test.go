@@ -13,6 +13,7 @@ import (
 var benchExamples = map[string][]string{
 	"launches":     {"testdata/cases/07_full_autotune/input/*"},
 	"compilations": {"testdata/cases/03_launch_autotune/input/*", "testdata/cases/01_example/input/*"},
+	"fresh-code":   {"testdata/cases/03_launch_autotune/input/*", "testdata/cases/01_example/input/*"}, // no two the same
 }
 
 // writeTraces makes raw traces of about the given size from the examples of a kind.
@@ -30,7 +31,8 @@ func writeTraces(tb testing.TB, dir, kind string, o traces.Options) (size int64)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	o.CompileOnly = kind == "compilations"
+	o.CompileOnly = kind != "launches"
+	o.FreshCode = kind == "fresh-code"
 	size, _, err = traces.Write(dir, examples, o)
 	if err != nil {
 		tb.Fatal(err)
@@ -41,7 +43,7 @@ func writeTraces(tb testing.TB, dir, kind string, o traces.Options) (size int64)
 // BenchmarkDir parses 20 MB of traces, of launches or of compilations, in each form of input. Bytes are those of the
 // uncompressed input; cpu-ms/MB is the CPU time of the whole process, user and system.
 func BenchmarkDir(b *testing.B) {
-	for _, kind := range []string{"launches", "compilations"} {
+	for _, kind := range []string{"launches", "compilations", "fresh-code"} {
 		for _, compress := range []string{"", "gzip", "zstd"} {
 			name := compress
 			if name == "" {

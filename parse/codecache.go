@@ -26,7 +26,7 @@ type codeKey [2]uint64
 const shortCode = 2 << 10
 
 // codeMemory bounds what a codeCache holds, in bytes. A whole compilation of 60 kB takes some 25 kB, packed.
-const codeMemory = 16 << 20
+const codeMemory = 8 << 20
 
 func newCodeCache() *codeCache { return &codeCache{byKey: map[codeKey]*code{}, limit: codeMemory} }
 

@@ -19,6 +19,7 @@ type compiler struct {
 	free  [][]byte
 
 	key  codeKeys
+	line []byte
 	body []byte
 	tail repeat.Text // the source mappings, which repeat themselves and know how
 }
@@ -60,7 +61,7 @@ func (c *compiler) work(payload, content js.Value) *code {
 	k.baseWarps = c.baseWarps(payload.Get("metadata"))
 	k.warnings = c.maps.Warnings
 	c.body = c.appendBody(c.body[:0], payload, content, k)
-	c.tail.Off = c.o.format != formatOfRepeats
+	c.tail.Off = !c.spill.pack.repeats
 	c.tail.Reset()
 	if k.mapped {
 		py := payload.Get("python_source")
@@ -73,7 +74,8 @@ func (c *compiler) work(payload, content js.Value) *code {
 	c.tail.B = append(c.tail.B, '}')
 	k.body = c.spill.packText(c.body, &c.tail)
 	k.static = c.static(k.known)
-	k.analysis = c.appendAnalysis(nil, payload, k.known)
+	c.line = c.appendAnalysis(c.line[:0], payload, k.known)
+	k.analysis = bytes.Clone(c.line)
 	return k
 }
 

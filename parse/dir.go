@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+
+	"github.com/tracehandler/tracehandler/internal/vfs"
 )
 
 // Dir parses the raw traces of a folder, or one raw trace, and writes the result to the folder out.
@@ -27,6 +29,10 @@ func Dir(ctx context.Context, source, out string, o *Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	return dirWith(ctx, set, source, out)
+}
+
+func dirWith(ctx context.Context, set *settings, source, out string) (*Report, error) {
 	inv, err := Discover(source, set.Prefix, set.Ranks, set.NoPreInit)
 	if err != nil {
 		return nil, err
@@ -94,7 +100,7 @@ func parseBuckets(ctx context.Context, set *settings, inv *Inventory, dir string
 }
 
 func parseBucket(ctx context.Context, set *settings, b Bucket, dir string, rep *RankReport, progress func(int64)) (err error) {
-	p, err := newPacker(set.format)
+	p, err := newPacker(set.format, set.Level)
 	if err != nil {
 		return err
 	}
@@ -102,7 +108,7 @@ func parseBucket(ctx context.Context, set *settings, b Bucket, dir string, rep *
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return fmt.Errorf("parse: output: %w", err)
 	}
-	s := newSpill(filepath.Join(dir, "spill_"+rankName(b.Rank)), p, set.block, set.Memory)
+	s := newSpill(vfs.OS, filepath.Join(dir, "spill_"+rankName(b.Rank)), p, set.block, set.Memory)
 	defer func() {
 		if e := s.Close(); err == nil && e != nil {
 			err = fmt.Errorf("parse: spill: %w", e)

@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 	"io"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/klauspost/compress/gzip"
 
+	"github.com/tracehandler/tracehandler/internal/vfs/crashfs"
 	"github.com/tracehandler/tracehandler/naming"
 )
 
@@ -24,13 +24,14 @@ func FuzzRecords(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
+	p, err := newPacker(set.format, 0)
+	if err != nil {
+		f.Fatal(err)
+	}
+	var z gzip.Reader
 	f.Fuzz(func(t *testing.T, text []byte) {
-		p, err := newPacker(set.format)
-		if err != nil {
-			t.Fatal(err)
-		}
-		dir := t.TempDir()
-		s := newSpill(filepath.Join(dir, "spill"), p, 4<<10, 64<<10)
+		fsys := crashfs.New() // in memory: no disk to wait for
+		s := newSpill(fsys, "spill", p, 4<<10, 64<<10)
 		defer s.Close()
 		var rep RankReport
 		r := newRanker(set, Bucket{Rank: naming.NoRank, Files: []Input{{Path: "x.ndjson"}}}, s, &rep)
@@ -39,20 +40,19 @@ func FuzzRecords(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		files, err := r.write(context.Background(), dir)
+		files, err := r.write(context.Background(), ".")
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, f := range files {
-			in, err := os.Open(filepath.Join(dir, f.Path))
+			in, err := fsys.OpenFile(f.Path, os.O_RDONLY, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
-			z, err := gzip.NewReader(in)
-			if err != nil {
+			if err := z.Reset(in); err != nil {
 				t.Fatal(err)
 			}
-			out, err := io.ReadAll(z)
+			out, err := io.ReadAll(&z)
 			in.Close()
 			if err != nil {
 				t.Fatal(err)

@@ -22,6 +22,7 @@ func skipInGroupHash(key []byte) bool {
 // groupHasher computes the identity of launches: launches with the same kernel, arguments and stack have the same. It is
 // the first 16 hex digits of the SHA-256 of the canonical JSON.
 type groupHasher struct {
+	ids       *identifier
 	canonizer js.Canonizer
 	members   []js.Member
 	canon     []byte
@@ -44,7 +45,7 @@ func (g *groupHasher) sum(root js.Value, last *lastHash) [16]byte {
 			}
 			g.text = append(append(g.text, key...), 0)
 			if d := m.Sub(); d != nil {
-				g.text = binary.LittleEndian.AppendUint64(g.text, d.Tag.(*known).id)
+				g.text = binary.LittleEndian.AppendUint64(g.text, g.ids.id(m))
 			} else {
 				g.text = append(g.text, m.Raw()...)
 			}
@@ -61,7 +62,7 @@ func (g *groupHasher) sum(root js.Value, last *lastHash) [16]byte {
 		}
 		c = append(m.Value.AppendCanonicalKey(c), ':')
 		if d := m.Value.Sub(); d != nil {
-			c = append(c, d.Tag.(*known).canon...)
+			c = append(c, groupText(d)...)
 		} else {
 			c = g.canonizer.Append(c, m.Value, skipInGroupHash)
 		}

@@ -15,7 +15,6 @@ import (
 type memo struct {
 	meta, stack, args memoSlot
 	bytes             int
-	ids               identifier
 }
 
 // memoLimit bounds the text held, in bytes; beyond it the memo starts again. What is in use elsewhere stays valid.
@@ -35,9 +34,11 @@ const onceSize = 4096
 
 // known is the Tag of a Doc in the memo: what was worked out about its text.
 type known struct {
-	next  *js.Doc // what followed this one last time
-	canon []byte  // its part of a launch's group hash
-	id    uint64  // its identity as a JSON value
+	next *js.Doc // what followed this one last time
+
+	// Of what is in launches only, so worked out when it is asked for.
+	canon []byte // its part of a launch's group hash
+	id    uint64 // its identity as a JSON value, 0 if that is not known yet
 
 	// of a stack
 	site      site
@@ -106,7 +107,7 @@ func (m *memo) Learn(key, text []byte) *js.Doc {
 		if d.Parse(bytes.Clone(text)) != nil {
 			return nil
 		}
-		k := &known{canon: d.Root().AppendCanonical(nil, skipInGroupHash), id: m.ids.id(d.Root())}
+		k := &known{}
 		switch s {
 		case &m.stack:
 			k.site, k.sessionID = readSite(d.Root())
@@ -127,6 +128,15 @@ func (m *memo) Learn(key, text []byte) *js.Doc {
 	s.recent[s.turn&3] = d
 	s.turn++
 	return d
+}
+
+// groupText returns the part of a launch's group hash that a value of the memo makes.
+func groupText(d *js.Doc) []byte {
+	k := d.Tag.(*known)
+	if k.canon == nil {
+		k.canon = d.Root().AppendCanonical(nil, skipInGroupHash)
+	}
+	return k.canon
 }
 
 // forget empties the memo. Values that are in use elsewhere stay, but must not hold on to each other.
@@ -151,7 +161,11 @@ type identifier struct {
 // 0, which says that there is no value.
 func (x *identifier) id(v js.Value) uint64 {
 	if d := v.Sub(); d != nil && d.Tag != nil {
-		return d.Tag.(*known).id
+		k := d.Tag.(*known)
+		if k.id == 0 {
+			k.id = x.id(d.Root())
+		}
+		return k.id
 	}
 	x.buf = x.canonizer.Append(x.buf[:0], v, nil)
 	return max(1, maphash.Bytes(memoSeed, x.buf))
@@ -166,6 +180,9 @@ type site struct {
 // readSite finds the autotuner on a stack. The id names the place in the user's program that tunes; it is "" if there is
 // no autotuner, or nothing before it.
 func readSite(stack js.Value) (s site, id string) {
+	if text := stack.Raw(); !bytes.Contains(text, []byte("autotuner")) && !bytes.Contains(text, []byte(`\u`)) {
+		return s, "" // most stacks; the word can be spelt otherwise only with escapes
+	}
 	var user []byte
 	var hashed strings.Builder
 	found := false

@@ -32,6 +32,10 @@ type Options struct {
 	// Output is the form of the output files.
 	Output Output
 
+	// Level is the effort of compression: 1 (fastest) to 9 (smallest) for gzip, 1 to 4 for zstd. Zero is the format's
+	// default, the fastest. Other outputs have none.
+	Level int
+
 	// MaxOutputSize is the size in bytes, as stored, beyond which an output file is continued in another one. A kernel
 	// is not torn apart if it fits: its compilation and analyses stay together. Zero means no limit. A single event
 	// larger than the limit still makes a larger file.
@@ -182,6 +186,9 @@ func (o *Options) check(source string) (*settings, error) {
 		if err := sink.File(os.DevNull, sink.Options{Format: format.CLP}).Flush(); err != nil {
 			return nil, fmt.Errorf("parse: output clp: %w", err)
 		}
+	}
+	if _, err := newPacker(s.Output.Format(), s.Level); err != nil {
+		return nil, err
 	}
 	s.format, s.noSplit, s.compat = s.Output.Format(), s.NoSplit, s.Compat
 	var err error

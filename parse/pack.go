@@ -15,25 +15,46 @@ import (
 // packer compresses blocks of lines so that the blocks of a file can be put together in any order. It is not safe for
 // concurrent use.
 type packer struct {
-	format format.Format
-	fl     *flate.Writer
-	zs     *zstd.Encoder
-	buf    bytes.Buffer
+	format  format.Format
+	repeats bool // a repeat.Text is packed by what it knows of itself
+	fl      *flate.Writer
+	zs      *zstd.Encoder
+	buf     bytes.Buffer
 }
 
-// Compression levels: the fastest of each kind. Parsed traces repeat themselves so much that the slower levels cost
-// several times the CPU and win little.
-const gzipLevel = flate.BestSpeed
+// gzipDefault is the level that is used if none is asked for.
+const gzipDefault = flate.BestSpeed
 
-func newPacker(f format.Format) (*packer, error) {
+// searchLevel is the gzip level from which on the compressor's search finds shorter forms than a repeat.Text knows of.
+const searchLevel = 6
+
+// newPacker makes a packer. Levels are gzip's 1 to 9, zstd's 1 to 4 (those of klauspost/compress); 0 is the default.
+func newPacker(f format.Format, level int) (*packer, error) {
 	p := &packer{format: f}
+	most := 0
+	switch f {
+	case format.Gzip:
+		most = 9
+	case format.Zstd:
+		most = 4
+	}
+	if level < 0 || level > most {
+		if most == 0 {
+			return nil, fmt.Errorf("parse: format %s has no compression level %d", f, level)
+		}
+		return nil, fmt.Errorf("parse: %s compression level %d: want 1 to %d, or 0 for the default", f, level, most)
+	}
 	var err error
 	switch f {
 	case format.Plain:
 	case format.Gzip:
-		p.fl, err = flate.NewWriter(io.Discard, gzipLevel)
+		if level == 0 {
+			level = gzipDefault
+		}
+		p.repeats = level < searchLevel
+		p.fl, err = flate.NewWriter(io.Discard, level)
 	case format.Zstd, format.CLP, format.CLPIR: // what a sink encodes is compressed here only until then
-		p.zs, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(1<<20))
+		p.zs, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.EncoderLevel(max(1, level))), zstd.WithWindowSize(1<<20))
 	default:
 		return nil, fmt.Errorf("parse: cannot write format %s", f)
 	}

@@ -51,6 +51,7 @@ type output struct {
 func newRanker(o *settings, b Bucket, s *spill, rep *RankReport) *ranker {
 	r := &ranker{o: o, bucket: b, spill: s, report: rep, kernels: map[string]*kernel{}, sessions: map[string]*session{}, outputs: map[string]*output{}}
 	r.doc.Known = &r.memo
+	r.hasher.ids = &r.ids
 	r.compile.o, r.compile.spill = o, s
 	return r
 }
@@ -140,7 +141,7 @@ func (r *ranker) kernel(hash string, raw js.Value) *kernel {
 	k := r.kernels[hash]
 	if k == nil {
 		k = &kernel{hash: hash, hashJSON: bytes.Clone(raw.Raw()), diff: diffTree{ids: &r.ids}}
-		k.launches.pend.Off = r.o.format != formatOfRepeats
+		k.launches.pend.Off = !r.spill.pack.repeats
 		r.kernels[hash] = k
 		r.order = append(r.order, k)
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/tracehandler/tracehandler/format"
+	"github.com/tracehandler/tracehandler/internal/vfs"
 	"github.com/tracehandler/tracehandler/parse/internal/repeat"
 )
 
@@ -24,7 +25,8 @@ type spill struct {
 	limit int // bytes of lines in memory
 
 	pack    *packer
-	file    *os.File
+	fs      vfs.FS
+	file    vfs.File
 	out     *bufio.Writer
 	size    int64 // of the file
 	early   int   // bytes of blocks that are kept in memory
@@ -56,8 +58,8 @@ type block struct {
 	packed bool
 }
 
-func newSpill(path string, p *packer, blockSize, limit int) *spill {
-	return &spill{path: path, pack: p, block: blockSize, limit: limit}
+func newSpill(fsys vfs.FS, path string, p *packer, blockSize, limit int) *spill {
+	return &spill{fs: fsys, path: path, pack: p, block: blockSize, limit: limit}
 }
 
 // begin returns the text to append a line to; end must be called next.
@@ -112,9 +114,6 @@ func (s *spill) put(t *stream, line []byte) error {
 	return s.write(t, line, 1, true)
 }
 
-// formatOfRepeats is the format in which a repeat.Text is packed by what it knows of itself.
-const formatOfRepeats = format.Gzip
-
 // packedText is a text that may go into several streams: packed as their blocks are, or as it is.
 type packedText struct {
 	text   []byte // nil if it is packed
@@ -134,13 +133,14 @@ func (s *spill) packText(head []byte, tail *repeat.Text) packedText {
 		p.text = append(append(make([]byte, 0, p.raw), head...), tail.B...)
 		return p
 	}
-	if s.pack.format == formatOfRepeats {
+	if s.pack.repeats {
 		s.packed = s.pack.appendBlock(s.packed[:0], head)
 		s.packed = s.repeats.AppendBlock(s.packed, tail, 0)
 		p.crc = crc32.Update(crc32.ChecksumIEEE(head), crc32.IEEETable, tail.B)
 	} else {
 		s.joined = append(append(s.joined[:0], head...), tail.B...)
 		s.packed = s.pack.appendBlock(s.packed[:0], s.joined)
+		p.crc = crc32.ChecksumIEEE(s.joined)
 	}
 	p.packed = bytes.Clone(s.packed)
 	return p
@@ -211,7 +211,7 @@ func (s *spill) store(t *stream, data []byte, b block) error {
 		return nil
 	}
 	if s.file == nil {
-		f, err := os.OpenFile(s.path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+		f, err := s.fs.OpenFile(s.path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 		if err != nil {
 			return fmt.Errorf("parse: spill: %w", err)
 		}
@@ -243,7 +243,10 @@ func (s *spill) copyTo(w io.Writer, b block) error {
 		_, err := w.Write(b.kept)
 		return err
 	}
-	_, err := io.Copy(w, io.NewSectionReader(s.file, b.off, int64(b.size)))
+	n, err := io.Copy(w, io.NewSectionReader(s.file, b.off, int64(b.size)))
+	if err == nil && n < int64(b.size) {
+		err = io.ErrUnexpectedEOF
+	}
 	return err
 }
 
@@ -253,7 +256,7 @@ func (s *spill) Close() error {
 		return nil
 	}
 	err := s.file.Close()
-	if e := os.Remove(s.path); err == nil {
+	if e := s.fs.Remove(s.path); err == nil {
 		err = e
 	}
 	s.file = nil

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/tracehandler/tracehandler/format"
+	"github.com/tracehandler/tracehandler/internal/vfs"
 )
 
 // writer writes one output, in one file or, with a size limit, in several. Blocks that the spill has compressed are
@@ -25,7 +26,7 @@ type writer struct {
 	name  string
 
 	part  int // files opened so far
-	file  *os.File
+	file  vfs.File
 	sink  *sinkFile // instead of file, for CLP
 	buf   *bufio.Writer
 	size  int64 // bytes in the file
@@ -250,7 +251,7 @@ func (w *writer) open() error {
 		w.files = append(w.files, FileReport{Path: name, Events: map[string]int64{}})
 		return nil
 	}
-	f, err := os.OpenFile(filepath.Join(w.dir, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	f, err := w.spill.fs.OpenFile(filepath.Join(w.dir, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}

@@ -61,6 +61,7 @@ whole until then. Damaged lines and files are reported on standard error, and th
 	f.BoolVar(&o.NoPreInit, "no-pre-init-attribution", false, "leave files without a rank without one")
 	f.BoolVar(&o.NoSplit, "no-split", false, "write one file for each rank")
 	f.StringVar(&o.output, "format", "gzip", "write this `format`: gzip, zstd, plain, clp-ir or, where this build can, clp")
+	f.IntVar(&o.Level, "compression-level", 0, "effort: gzip 1 to 9, zstd 1 (fastest) to 4 (smallest); 0 is the default, the fastest")
 	f.StringVar(&o.maxSize, "max-output-size", "", "continue in another file beyond this `size`, such as 200MB")
 	f.StringVar(&o.TorchTraceDir, "torch-trace-dir", "", "take compile frames from the torch logs in this `directory`")
 	f.StringVar(&o.analyses, "analysis", "", "run these `analyses`: all, none, or some of loop_schedules, procedure_checks, amd_buffer_ops, roofline (default all, or $TRITONPARSE_ANALYSIS)")

@@ -216,6 +216,7 @@ type facts struct {
 	matches    []string // of Procedures.patterns, "" for none
 	counted    []string
 	counts     []int64
+	clusters   int64 // 1 + their number, 0 if it is not known yet
 }
 
 // count returns how often a text occurs in the code; many checks ask for the same.
@@ -303,7 +304,10 @@ func (p *procedure) readAttributes(w *attributeWriter, f *facts) {
 				w.add(a.Key, js.AppendString(nil, f.dot.Output))
 			}
 		case a.Compute == "pp_clusters":
-			if n := clusters(f.ir); n > 0 {
+			if f.clusters == 0 {
+				f.clusters = 1 + clusters(f.ir)
+			}
+			if n := f.clusters - 1; n > 0 {
 				w.number(a.Key, n)
 			}
 		case a.Compute == "tile_size_bits" && f.hasDot:

@@ -93,6 +93,7 @@ func (e *Encoder) AppendBlock(dst []byte, t *Text, from int) []byte {
 	if len(t.B) == from {
 		return dst
 	}
+	t.extend(from)
 	refs := t.refs
 	for len(refs) > 0 && refs[0].at < int32(from) {
 		refs = refs[1:]

@@ -91,6 +91,29 @@ func (t *Text) repeat(at int, from, n int32) {
 	t.refs = append(t.refs, ref{int32(at), n, dist})
 }
 
+// extend makes the references that begin at a position or behind it as long as they can be: what stands around a piece
+// is often what stood around it before, such as the first digits of a number that counts.
+func (t *Text) extend(from int) {
+	at := int32(from) // the end of the reference before
+	for i := range t.refs {
+		r := &t.refs[i]
+		if r.at < int32(from) {
+			continue
+		}
+		for r.at > at && r.at-1-r.dist >= 0 && t.B[r.at-1] == t.B[r.at-1-r.dist] {
+			r.at--
+			r.n++
+		}
+		end := int32(len(t.B))
+		if i+1 < len(t.refs) {
+			end = t.refs[i+1].at
+		}
+		for at = r.at + r.n; at < end && t.B[at] == t.B[at-r.dist]; at++ {
+			r.n++
+		}
+	}
+}
+
 // Repeats reports whether anything was referred to.
 func (t *Text) Repeats() bool { return len(t.refs) > 0 }
 

@@ -25,6 +25,7 @@ type Options struct {
 	Compress     string // "", "gzip" or "zstd": one member or frame for each record
 	CompileOnly  bool   // drop the launches
 	FreshPtr     bool   // other pointers in every record, not only in every repetition
+	FreshCode    bool   // other kernel names, and so other code, in every repetition
 	OneHash      bool   // the same kernels in every repetition
 }
 
@@ -90,6 +91,9 @@ func writeFile(path string, use [][]byte, o Options, rank, pid int, limit int64)
 			shift = uint64(records) << 16
 		}
 		line := perturb(use[records%len(use)], salt, shift, pid, records)
+		if o.FreshCode {
+			line = rename(line, salt)
+		}
 		size += int64(len(line)) + 1
 		records++
 		switch o.Compress {
@@ -131,6 +135,22 @@ func perturb(line []byte, salt string, shift uint64, pid, n int) []byte {
 	})
 	line = pids.ReplaceAll(line, fmt.Appendf(nil, `"pid":%d`, pid))
 	return times.ReplaceAll(line, fmt.Appendf(nil, `"timestamp":"2026-01-26T21:%02d:%02d.%%fZ"`, n/6000%60, n/100%60))
+}
+
+var kernelName = regexp.MustCompile(`"name":"([a-zA-Z_]\w{3,})","cache_hit"|"([a-zA-Z_]\w{3,})\.ttir"`)
+
+// rename gives the kernel of a record another name wherever it stands.
+func rename(line []byte, salt string) []byte {
+	m := kernelName.FindSubmatch(line)
+	if m == nil {
+		return line
+	}
+	name := m[1]
+	if name == nil {
+		name = m[2]
+	}
+	sum := sha256.Sum256([]byte(salt))
+	return bytes.ReplaceAll(line, name, fmt.Appendf(nil, "%s_%x", name, sum[:4]))
 }
 
 // Read reads example records from files of JSON lines, plain or gzip.

@@ -22,6 +22,7 @@ func main() {
 	flag.StringVar(&o.Compress, "compress", "", "gzip or zstd")
 	flag.BoolVar(&o.CompileOnly, "compile-only", false, "no launches")
 	flag.BoolVar(&o.FreshPtr, "fresh-pointers", false, "other pointers in every record")
+	flag.BoolVar(&o.FreshCode, "fresh-code", false, "other kernel names, and so other code, in every repetition")
 	flag.Parse()
 	examples, err := traces.Read(flag.Args()...)
 	if err != nil {
