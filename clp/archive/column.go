@@ -3,11 +3,11 @@ package archive
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
-	"strconv"
+	"sync"
+	"sync/atomic"
 )
 
-// column is where the values of one node are in a table, and the rows of it that are decoded.
+// column is where the values of one node are in a table.
 //
 //	Integer, DeltaInteger            8 bytes a row; deltas to the row before
 //	Float, DictionaryFloat, VarString 8
@@ -18,17 +18,19 @@ import (
 type column struct {
 	node      int32
 	typ       NodeType
-	used      bool  // the record shows it
-	early     bool  // decoded with each batch, not only when a record of it is shown
+	used      bool  // a record shows it, or a filter looks at it
 	off       int64 // of its first byte in the stream
 	variables int64
+	blocks    []blockStats // what the index says of it, or nil
 
-	values []uint64
-	second []uint64 // formats or patterns
-	sum    uint64   // of deltas up to the end of the batch
-	window []uint64 // variables
-	first  int64    // index of window[0]
+	row int64  // up to which sum goes, of deltas
+	sum uint64 // of the rows before
+
+	parts [2]cursor // of values, and of what is behind them
 }
+
+// cursor is how far a run of bytes of a column has been read: the page up to page is the one it is in.
+type cursor struct{ from, page, end int64 }
 
 // width returns the bytes a row takes, at least.
 func (t NodeType) width() int64 {
@@ -46,40 +48,73 @@ func (t NodeType) width() int64 {
 // batchRows is how many rows are decoded at a time.
 const batchRows = 256
 
-// tableReader reads the rows of one table.
-type tableReader struct {
-	r      *Reader
-	t      *table
-	data   *blob
-	layout *layout
-	auto   *layout // nil if the archive has no such keys
-	cols   []column
-	order  int // column of the record's number, or -1
-	taken  int64
+// batch is some rows of a table, decoded. It does not change until all that use it have released it.
+type batch struct {
+	t        *tableReader
+	from, to int64
+	cols     []values
+	shape    []int32 // of each row, or nil if the table has one at most
+	except   bool    // some row is an exception of the side channel
+	refs     atomic.Int32
+}
 
-	row, from, to int64 // row, and the batch that is decoded
-	full          bool  // the columns that are not early, too
-	wants         *RowSet
-	index         int
-	scratch       []byte
+// values are those of a column in a batch.
+type values struct {
+	first  []uint64
+	second []uint64 // formats or patterns
+	vars   []uint64 // variables
+	at     int64    // index of vars[0]
+}
+
+type atomicLayout = atomic.Pointer[layout]
+
+// tableReader reads the rows of one table. Its batches can be shown by several goroutines.
+type tableReader struct {
+	r       *Reader
+	index   int // in the list of tables
+	t       *table
+	s       *schema
+	data    *blob
+	layout  *layout
+	auto    *layout        // nil if the archive has no such keys
+	side    *sideOrder     // nil if it says nothing about the table
+	shapes  []atomicLayout // of side.shapes, once they are needed
+	cols    []column
+	order   int // column of the record's number, or -1
+	taken   atomic.Int64
+	loaded  bool    // ready
+	wants   *RowSet // nil if all rows are wanted
+	scratch []byte
+
+	b    *batch // the last one that was decoded
+	row  int64  // the current one, in b
+	next int64  // row behind b
+
+	mu   sync.Mutex // guards what follows
+	free []*batch
+	open int // batches that are in use, and 1 until the table is read to its end
 }
 
 // openTable finds the columns of a table, and checks it against its schema and its stream.
-func (r *Reader) openTable(t *table) (*tableReader, error) {
+func (r *Reader) openTable(index int) (*tableReader, error) {
+	t := &r.tables.list[index]
 	if t.err != nil {
 		return nil, t.err
 	}
-	tr := &tableReader{r: r, t: t, data: &r.streams[t.stream], order: -1}
 	s := &r.schemas.list[t.schema]
+	tr := &tableReader{r: r, index: index, t: t, s: s, data: &r.streams[t.stream].blob, order: -1, row: -1, open: 1}
 	if t.size > tr.data.size-t.from {
 		return nil, fmt.Errorf("%w: it ends at byte %d of %d", ErrTable, t.from+t.size, tr.data.size)
 	}
 	nodes := r.schemas.columns(s, &r.tree)
-	rows := int64(min(t.records, batchRows))
-	tr.taken = int64(len(nodes)) * (columnOverhead + 16*rows)
-	if err := r.pool.take(tr.taken); err != nil {
+	rows := min(t.records, batchRows)
+	if err := tr.take(int64(len(nodes)) * (columnOverhead + 16*rows)); err != nil {
 		tr.close()
 		return nil, err
+	}
+	var stats []columnStats
+	if x := r.index(); x != nil {
+		stats = x.columns(index)
 	}
 	tr.cols = make([]column, len(nodes))
 	off, left := t.from, t.size
@@ -87,7 +122,7 @@ func (r *Reader) openTable(t *table) (*tableReader, error) {
 		c := &tr.cols[i]
 		c.node, c.typ, c.off = id, r.tree.nodes[id].Type, off
 		if id == r.tree.order {
-			tr.order, c.early = i, true
+			tr.order, c.used = i, true
 		}
 		width := c.typ.width()
 		if t.records > left/width {
@@ -100,18 +135,29 @@ func (r *Reader) openTable(t *table) (*tableReader, error) {
 				tr.close()
 				return nil, fmt.Errorf("%w: no number of variables (node %d)", ErrTable, id)
 			}
-			var n [1]uint64
-			if err := tr.words(n[:], off+size); err != nil {
-				tr.close()
-				return nil, err
+			var n uint64
+			if stats != nil && stats[i].variables >= 0 {
+				n = uint64(stats[i].variables)
+			} else {
+				b, err := tr.data.slice(off+size, 8, &tr.scratch)
+				if err != nil {
+					tr.close()
+					return nil, err
+				}
+				n = binary.LittleEndian.Uint64(b)
 			}
-			if n[0] > uint64(left-size-8)/8 {
+			if n > uint64(left-size-8)/8 {
 				tr.close()
-				return nil, fmt.Errorf("%w: %d variables in %d bytes (node %d)", ErrTable, n[0], left-size-8, id)
+				return nil, fmt.Errorf("%w: %d variables in %d bytes (node %d)", ErrTable, n, left-size-8, id)
 			}
-			c.variables = int64(n[0])
+			c.variables = int64(n)
 			size += 8 + 8*c.variables
 		}
+		if stats != nil {
+			c.blocks = stats[i].blocks
+		}
+		middle := off + c.typ.firstWidth()*t.records
+		c.parts = [2]cursor{{off, off, middle}, {middle, middle, off + size}}
 		off += size
 		left -= size
 	}
@@ -126,220 +172,294 @@ func (r *Reader) openTable(t *table) (*tableReader, error) {
 	return tr, nil
 }
 
-// compose makes the layouts of the rows, and closes the table if that fails.
-func (t *tableReader) compose() error {
-	s := &t.r.schemas.list[t.t.schema]
-	for _, l := range []struct {
-		to   **layout
-		root int32
-	}{{&t.layout, t.r.tree.object}, {&t.auto, t.r.tree.auto}} {
-		if l.to == &t.auto && l.root < 0 {
-			continue
-		}
-		made, taken, err := compose(t.r, s, l.root)
-		t.taken += taken
-		if err != nil {
-			t.close()
-			return err
-		}
-		for _, cut := range made.cuts {
-			c := &t.cols[cut.column]
-			c.used = true
-			c.early = c.early || c.typ == DeltaInteger || c.typ == Timestamp // whose values build on those before
-		}
-		*l.to = made
+// firstWidth returns the bytes a row takes in the first of a column's two parts.
+func (t NodeType) firstWidth() int64 {
+	if t == Boolean {
+		return 1
 	}
-	return nil
+	return 8
 }
 
-const columnOverhead = 200
+const columnOverhead = 360
 
-func (t *tableReader) close() {
-	t.r.pool.give(t.taken)
-	t.taken, t.cols = 0, nil
+func (t *tableReader) take(n int64) error {
+	t.taken.Add(n)
+	return t.r.pool.take(n)
 }
 
-// words reads little-endian numbers of 64 bits at a place of the stream that has been checked.
-func (t *tableReader) words(dst []uint64, off int64) error {
-	for len(dst) > 0 {
-		n := min(len(dst), batchRows)
-		b, err := t.data.slice(off, 8*n, t.space())
-		if err != nil {
-			return err
-		}
-		b = b[:8*n]
-		for i := range dst[:n] {
-			dst[i] = binary.LittleEndian.Uint64(b[8*i:])
-		}
-		dst, off = dst[n:], off+int64(8*n)
+func (t *tableReader) close() { t.r.pool.give(t.taken.Swap(0)) }
+
+// end says that no more batches are decoded. When those that were are released, nothing of the table is needed any more.
+func (t *tableReader) end() {
+	if t.b != nil {
+		t.b.release()
+		t.b = nil
 	}
-	return nil
+	t.leave(1)
 }
 
-func (t *tableReader) space() []byte {
-	if t.scratch == nil {
-		t.scratch = make([]byte, 0, 8*batchRows)
+func (t *tableReader) leave(n int) {
+	t.mu.Lock()
+	t.open -= n
+	done := t.open == 0
+	if done {
+		t.free = nil
 	}
-	return t.scratch
+	t.mu.Unlock()
+	if done {
+		t.close()
+		t.r.tableDone(t.index)
+	}
 }
 
-// advance goes to the next row that is wanted.
+// newBatch returns a batch to decode rows into.
+func (t *tableReader) newBatch() *batch {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.open++
+	var b *batch
+	if n := len(t.free); n > 0 {
+		b = t.free[n-1]
+		t.free = t.free[:n-1]
+	} else {
+		b = &batch{t: t, cols: make([]values, len(t.cols))}
+	}
+	b.refs.Store(1)
+	return b
+}
+
+// release gives a batch back.
+func (b *batch) release() {
+	if b.refs.Add(-1) > 0 {
+		return
+	}
+	t := b.t
+	t.mu.Lock()
+	t.free = append(t.free, b)
+	t.mu.Unlock()
+	t.leave(1)
+}
+
+// advance goes to the next row that is wanted. If rows are damaged, it says so, and the next call goes on behind them.
 func (t *tableReader) advance() (bool, error) {
-	next := t.wanted(t.row + 1)
-	for {
-		if t.row++; t.row >= t.t.records {
+	row := t.wanted(t.row + 1)
+	if t.b == nil || row >= t.b.to {
+		if row = t.wanted(max(row, t.next)); row >= t.t.records {
+			t.row = t.t.records - 1
 			return false, nil
 		}
-		if t.row >= t.to {
-			if err := t.decode(); err != nil {
-				return false, err
-			}
+		t.row = row
+		return true, t.decode()
+	}
+	t.row = row
+	return true, nil
+}
+
+// wanted returns the first row at or behind row that is wanted.
+func (t *tableReader) wanted(row int64) int64 {
+	if t.wants == nil || row >= t.t.records {
+		return row
+	}
+	return t.wants.next(row)
+}
+
+// extent returns the end of the batch that row begins: if few rows are wanted, it has not many that are not.
+func (t *tableReader) extent(row int64) int64 {
+	end := min(row+batchRows, t.t.records)
+	if t.wants == nil {
+		return end
+	}
+	for to := row + 1; ; {
+		next := t.wants.next(to)
+		if next >= end || next > to+batchRows/16 {
+			return to
 		}
-		if t.row == next {
-			return true, nil
-		}
+		to = next + 1
 	}
 }
 
-// decode makes the batch the one that row begins. Batches come one after the other.
+// decode makes the batch the one that row begins.
 func (t *tableReader) decode() error {
-	t.from, t.to = t.row, min(t.row+batchRows, t.t.records)
-	t.full = false
-	return t.decodeColumns(true)
-}
-
-// fill decodes the rest of the batch.
-func (t *tableReader) fill() error {
-	if t.full {
-		return nil
+	if t.b != nil {
+		t.b.release()
+		t.b = nil
 	}
-	t.full = true
-	return t.decodeColumns(false)
-}
-
-// decodeColumns decodes the batch of the columns that are early, or of the others that are used.
-func (t *tableReader) decodeColumns(early bool) error {
-	n := int(t.to - t.from)
+	b := t.newBatch()
+	b.from, b.to = t.row, t.extent(t.row)
+	t.next = b.to
 	for i := range t.cols {
-		c := &t.cols[i]
-		if c.early != early || !early && !c.used {
-			continue
-		}
-		if c.values == nil {
-			c.values = make([]uint64, n)
-		}
-		c.values = c.values[:n]
-		if c.typ == Boolean {
-			b, err := t.data.slice(c.off+t.from, n, t.space())
-			if err != nil {
+		if c := &t.cols[i]; c.used {
+			if err := t.decodeColumn(b, c, &b.cols[i]); err != nil {
+				b.release()
+				t.skip(c)
 				return err
-			}
-			for j := range c.values {
-				c.values[j] = uint64(b[j])
-			}
-			continue
-		}
-		if err := t.words(c.values, c.off+8*t.from); err != nil {
-			return err
-		}
-		if c.typ == DeltaInteger || c.typ == Timestamp {
-			for j, delta := range c.values {
-				c.sum += delta
-				c.values[j] = c.sum
-			}
-		}
-		second := c.off + 8*t.t.records
-		switch c.typ {
-		case Timestamp, DateString:
-			if c.second == nil {
-				c.second = make([]uint64, n)
-			}
-			c.second = c.second[:n]
-			if err := t.words(c.second, second+8*t.from); err != nil {
-				return err
-			}
-		case FormattedFloat:
-			if c.second == nil {
-				c.second = make([]uint64, n)
-			}
-			c.second = c.second[:n]
-			b, err := t.data.slice(second+2*t.from, 2*n, t.space())
-			if err != nil {
-				return err
-			}
-			for j := range c.second {
-				c.second[j] = uint64(binary.LittleEndian.Uint16(b[2*j:]))
 			}
 		}
 	}
+	t.decodeSide(b)
+	t.b = b
 	return nil
 }
 
-// appendRow appends the JSON of a row of the batch, as l lays it out.
-func (t *tableReader) appendRow(dst []byte, row int64, l *layout) ([]byte, error) {
-	if err := t.fill(); err != nil {
-		return dst, err
+// skip finds the row with which to go on when c cannot be decoded. What builds on the values before needs a new start.
+func (t *tableReader) skip(c *column) {
+	if !c.typ.isDelta() {
+		return
 	}
-	i := int(row - t.from)
-	at := int32(0)
-	var err error
-	for _, cut := range l.cuts {
-		dst = append(dst, l.text[at:cut.at]...)
-		at = cut.at
-		if dst, err = t.appendValue(dst, &t.cols[cut.column], i); err != nil {
-			return dst, err
-		}
+	t.next = t.t.records
+	if k := int(t.row / blockRows); k+1 < len(c.blocks) {
+		t.next = int64(k+1) * blockRows
 	}
-	return append(dst, l.text[at:]...), nil
 }
 
-func (t *tableReader) appendValue(dst []byte, c *column, i int) ([]byte, error) {
-	v := c.values[i]
+// resize returns s with n elements, whatever they are.
+func resize(s []uint64, n int) []uint64 {
+	if cap(s) < n {
+		return make([]uint64, n, max(n, batchRows))
+	}
+	return s[:n]
+}
+
+func (t *tableReader) decodeColumn(b *batch, c *column, v *values) error {
+	n := int(b.to - b.from)
+	v.first = resize(v.first, n)
+	if c.typ == Boolean {
+		bytes, err := t.part(c, 0, c.off+b.from, n)
+		if err != nil {
+			return err
+		}
+		for j := range v.first {
+			v.first[j] = uint64(bytes[j])
+		}
+		return nil
+	}
+	if c.typ.isDelta() {
+		if err := t.reach(c, b.from); err != nil {
+			return err
+		}
+	}
+	bytes, err := t.part(c, 0, c.off+8*b.from, 8*n)
+	if err != nil {
+		return err
+	}
+	words(v.first, bytes)
+	if c.typ.isDelta() {
+		sum := c.sum
+		for j, delta := range v.first {
+			sum += delta
+			v.first[j] = sum
+		}
+		c.sum, c.row = sum, b.to
+	}
+	second := c.off + 8*t.t.records
 	switch c.typ {
-	case Integer, DeltaInteger:
-		return strconv.AppendInt(dst, int64(v), 10), nil
-	case VarString:
-		text, err := t.r.variable(v)
-		if err != nil {
-			return dst, err
+	case Timestamp, DateString:
+		v.second = resize(v.second, n)
+		if bytes, err = t.part(c, 1, second+8*b.from, 8*n); err == nil {
+			words(v.second, bytes)
 		}
-		dst = append(dst, '"')
-		return append(appendEscaped(dst, text), '"'), nil
-	case ClpString:
-		dst, err := t.appendClp(append(dst, '"'), c, i, &t.r.logTypes)
-		return append(dst, '"'), err
-	case UnstructuredArray:
-		return t.appendArray(dst, c, i)
-	case Boolean:
-		return strconv.AppendBool(dst, v != 0), nil
 	case FormattedFloat:
-		return appendFormatted(dst, math.Float64frombits(v), uint16(c.second[i]))
-	case DictionaryFloat:
-		text, err := t.r.variable(v)
-		if err == nil && !isNumber(text) {
-			err = ErrFloat
+		v.second = resize(v.second, n)
+		if bytes, err = t.part(c, 1, second+2*b.from, 2*n); err == nil {
+			for j := range v.second {
+				v.second[j] = uint64(binary.LittleEndian.Uint16(bytes[2*j:]))
+			}
 		}
-		if err != nil {
-			return dst, err
-		}
-		return append(dst, text...), nil
-	case Float:
-		return appendFixed(dst, math.Float64frombits(v)), nil
-	case Timestamp:
-		p, err := t.r.pattern(c.second[i])
-		if err != nil {
-			return dst, err
-		}
-		return p.append(dst, int64(v))
-	default: // DateString
-		text, ok := t.r.box.meta.patterns[c.second[i]]
-		if !ok {
-			return dst, fmt.Errorf("%w: pattern %d is not there", ErrTimestamp, c.second[i])
-		}
-		dst, err := appendDateString(append(dst, '"'), text, int64(v))
-		return append(dst, '"'), err
+	case ClpString, UnstructuredArray:
+		return t.decodeVariables(b, c, v)
+	}
+	return err
+}
+
+// words reads little-endian numbers of 64 bits.
+func words(dst []uint64, b []byte) {
+	b = b[:8*len(dst)]
+	for i := range dst {
+		dst[i] = binary.LittleEndian.Uint64(b[8*i:])
 	}
 }
 
-// number returns the row's place in the log.
-func (t *tableReader) number() int64 { return int64(t.cols[t.order].values[t.row-t.from]) }
+// part reads n bytes at off, which lie in one of the two runs of bytes that a column has. Pages of that run which are before
+// off are not needed again.
+func (t *tableReader) part(c *column, which int, off int64, n int) ([]byte, error) {
+	p := &c.parts[which]
+	if off >= p.page && t.data.frames != nil {
+		if off > p.from {
+			t.data.discard(p.from, off)
+		}
+		k := findFrame(t.data.frames, off)
+		f := &t.data.frames[k]
+		p.from = off
+		p.page = min(off-(off-f.plain)%pageSize+pageSize, f.plain+f.length)
+		if p.page == f.plain+f.length && p.page < p.end {
+			t.r.seq.pipe.ahead(t.data, k+1)
+		}
+	}
+	return t.data.slice(off, n, &t.scratch)
+}
+
+// reach brings the sum of a column's deltas to a row.
+func (t *tableReader) reach(c *column, row int64) error {
+	if c.row == row {
+		return nil
+	}
+	from, sum := c.row, c.sum
+	if c.row > row {
+		from, sum = 0, 0
+	}
+	k := row / blockRows
+	if c.blocks != nil && k*blockRows >= from {
+		from = k * blockRows
+		b, err := t.data.slice(c.off+8*from, 8, &t.scratch)
+		if err != nil {
+			return err
+		}
+		sum = uint64(c.blocks[k].start) - binary.LittleEndian.Uint64(b)
+	}
+	for from < row {
+		n := int(min(row-from, batchRows))
+		b, err := t.data.slice(c.off+8*from, 8*n, &t.scratch)
+		if err != nil {
+			return err
+		}
+		for j := range n {
+			sum += binary.LittleEndian.Uint64(b[8*j:])
+		}
+		from += int64(n)
+	}
+	c.row, c.sum = row, sum
+	return nil
+}
+
+// maxWindow is how many variables a batch may have for them to be decoded with it.
+const maxWindow = 64 * batchRows
+
+// decodeVariables reads the variables of a batch, which as a rule are those from the first row's on up to those of the row
+// behind the last.
+func (t *tableReader) decodeVariables(b *batch, c *column, v *values) error {
+	v.vars, v.at = v.vars[:0], 0
+	n := len(v.first)
+	from, to := int64(v.first[0]>>24), c.variables
+	if b.to < t.t.records {
+		to = int64(v.first[n-1]>>24) + 8
+		if bytes, err := t.data.slice(c.off+8*b.to, 8, &t.scratch); err == nil { // otherwise it is not yet the time to say so
+			to = int64(binary.LittleEndian.Uint64(bytes) >> 24)
+		}
+	}
+	if from >= c.variables || from >= to || to-from > maxWindow {
+		return nil // variables reads those of each row then
+	}
+	to = min(to, c.variables)
+	bytes, err := t.part(c, 1, c.off+8*t.t.records+8+8*from, int(8*(to-from)))
+	if err != nil {
+		return err
+	}
+	v.vars, v.at = resize(v.vars, int(to-from)), from
+	words(v.vars, bytes)
+	return nil
+}
+
+// number returns the current row's place in the log.
+func (t *tableReader) number() int64 {
+	return int64(t.b.cols[t.order].first[t.row-t.b.from])
+}

@@ -4,7 +4,9 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math"
 	"sort"
+	"sync"
 )
 
 const maxEntry = 64 << 20 // bytes of a dictionary entry, or of a key
@@ -12,21 +14,43 @@ const maxEntry = 64 << 20 // bytes of a dictionary entry, or of a key
 // dictionary is one of the three lists of texts that columns refer to by number:
 //
 //	u64 entries, not compressed; then in zstd each entry: u64 length, bytes
+//
+// If the archive has an index, the frames of the dictionary are decoded when an entry of them is needed. Otherwise all of it
+// is. Once it is loaded, it is safe for concurrent use.
 type dictionary struct {
 	name  string
+	pool  *pool
+	count int // entries that are there
+
+	once   sync.Once
+	failed error // why it could not be loaded
+
+	// of a dictionary that was decoded as a whole
 	text  blob
 	ends  []uint32 // where entries end, modulo 2³²
 	wraps []int    // the entries in which the next 2³² bytes begin
-	err   error    // damage; what was read before it is there
 
-	loaded bool
-	failed error // why it could not be loaded
+	// of one that has frames
+	frames []entryFrame
+	near   []int32 // the frame of each entry whose number is a multiple of 256
+	decode func(dst []byte, f frame) ([]byte, error)
 
-	scratch []byte
+	mu  sync.Mutex
+	err error // damage that was seen; what was read before it is there
 }
 
-// load reads the dictionary. Damage is kept in d.err; what is returned is the lack of memory.
-func (d *dictionary) load(p *pool, in *input, s section) error {
+// entryFrame is a frame of a dictionary.
+type entryFrame struct {
+	frame
+	first int // entry
+	page  page
+	mu    sync.Mutex
+	err   error // why it cannot be read
+}
+
+// load reads the dictionary as a whole. Damage is kept in d.err; what is returned is the lack of memory.
+func (d *dictionary) load(in *input, s section) error {
+	p := d.pool
 	d.text.pool = p
 	var b [8]byte
 	if s.size < 8 {
@@ -66,6 +90,7 @@ func (d *dictionary) load(p *pool, in *input, s section) error {
 		}
 	}
 	d.err = in.finish()
+	d.count = len(d.ends)
 	if len(tail) > 0 {
 		return d.addPage(tail)
 	}
@@ -73,12 +98,82 @@ func (d *dictionary) load(p *pool, in *input, s section) error {
 }
 
 func (d *dictionary) addPage(b []byte) error {
-	pg, err := d.text.pool.add(append(make([]byte, 0, len(b)), b...))
-	if pg != nil {
-		d.text.pages = append(d.text.pages, pg)
-		d.text.size += int64(len(b))
+	return d.text.add(append(make([]byte, 0, len(b)), b...))
+}
+
+// framed has the dictionary read the frames that it needs when it needs them.
+func (d *dictionary) framed(list []frame, decode func(dst []byte, f frame) ([]byte, error)) error {
+	count := int64(0)
+	for _, f := range list {
+		count += f.entries
 	}
-	return err
+	if count > math.MaxInt32 {
+		return &LimitError{What: "entries of a dictionary", Limit: math.MaxInt32}
+	}
+	if err := d.pool.take(int64(len(list))*(pageOverhead+64) + count/64); err != nil {
+		return err
+	}
+	d.decode = decode
+	d.frames = make([]entryFrame, len(list))
+	for i, f := range list {
+		df := &d.frames[i]
+		df.frame, df.first = f, d.count
+		df.page.again = true
+		d.count += int(f.entries)
+	}
+	d.near = make([]int32, d.count/256+1)
+	k := 0
+	for i := range d.near {
+		for k+1 < len(d.frames) && d.frames[k+1].first <= i*256 {
+			k++
+		}
+		d.near[i] = int32(k)
+	}
+	return nil
+}
+
+// fetch returns the content of a frame.
+func (d *dictionary) fetch(f *entryFrame) (*content, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if c := f.page.load(); c != nil {
+		return c, nil
+	}
+	if f.err != nil {
+		return nil, f.err
+	}
+	c, err := d.read(f)
+	if err != nil {
+		f.err = err
+		d.damaged(err)
+		return nil, err
+	}
+	return c, d.pool.put(&f.page, c)
+}
+
+// read decodes a frame and finds its entries.
+func (d *dictionary) read(f *entryFrame) (*content, error) {
+	plain, err := d.decode(nil, f.frame)
+	if err != nil {
+		return nil, err
+	}
+	c := &content{bytes: plain, ends: make([]uint32, 0, f.entries)}
+	at := 0
+	for range f.entries {
+		if len(plain)-at < 8 {
+			return nil, corrupt(d.name, f.plain+int64(at), ErrShort, "frame of %d entries", f.entries)
+		}
+		n := binary.LittleEndian.Uint64(plain[at:])
+		if at += 8; n > uint64(len(plain)-at) {
+			return nil, corrupt(d.name, f.plain+int64(at)-8, ErrLength, "a string of %d bytes", n)
+		}
+		at += int(n)
+		c.ends = append(c.ends, uint32(at))
+	}
+	if at != len(plain) {
+		return nil, corrupt(d.name, f.plain+int64(at), ErrTrailing, "in a frame of %d entries", f.entries)
+	}
+	return c, nil
 }
 
 // end returns where entry id ends.
@@ -89,13 +184,29 @@ func (d *dictionary) end(id int) int64 {
 	return int64(d.ends[id]) + int64(sort.SearchInts(d.wraps, id+1))<<32
 }
 
-// entry returns an entry. It is valid until the next call.
-func (d *dictionary) entry(id uint64) ([]byte, error) {
-	if id >= uint64(len(d.ends)) {
-		if d.err != nil {
-			return nil, fmt.Errorf("%w: entry %d of %s; %w", ErrEntry, id, d.name, d.err)
+// entry returns an entry. It does not change; if it is in several pages, it is put into scratch, and valid as long as that is.
+func (d *dictionary) entry(id uint64, scratch *[]byte) ([]byte, error) {
+	if id >= uint64(d.count) {
+		return nil, d.missing(id)
+	}
+	if d.frames != nil {
+		k := int(d.near[id>>8])
+		for k+1 < len(d.frames) && d.frames[k+1].first <= int(id) {
+			k++
 		}
-		return nil, fmt.Errorf("%w: entry %d of %s, which has %d", ErrEntry, id, d.name, len(d.ends))
+		f := &d.frames[k]
+		c := f.page.load()
+		if c == nil {
+			var err error
+			if c, err = d.fetch(f); err != nil {
+				return nil, fmt.Errorf("%w: entry %d of %s; %w", ErrEntry, id, d.name, err)
+			}
+		}
+		i, from := int(id)-f.first, uint32(8)
+		if i > 0 {
+			from += c.ends[i-1]
+		}
+		return c.bytes[from:c.ends[i]], nil
 	}
 	var from int64
 	if id > 0 {
@@ -105,16 +216,60 @@ func (d *dictionary) entry(id uint64) ([]byte, error) {
 	if n == 0 {
 		return nil, nil
 	}
-	if int(from%pageSize)+n > pageSize && cap(d.scratch) < n {
-		d.scratch = make([]byte, 0, n)
-	}
-	return d.text.slice(from, n, d.scratch)
+	return d.text.slice(from, n, scratch)
 }
 
-// variable returns an entry of /var.dict.
+// missing is the error of an entry that is not there.
+func (d *dictionary) missing(id uint64) error {
+	if err := d.damage(); err != nil {
+		return fmt.Errorf("%w: entry %d of %s; %w", ErrEntry, id, d.name, err)
+	}
+	return fmt.Errorf("%w: entry %d of %s, which has %d", ErrEntry, id, d.name, d.count)
+}
+
+// damaged notes damage; what was seen first counts.
+func (d *dictionary) damaged(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.err == nil {
+		d.err = err
+	}
+}
+
+// damage returns what is wrong with the dictionary, as far as it was read.
+func (d *dictionary) damage() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.err
+}
+
+// loadDictionary loads a dictionary once: the list of its frames, or all of it.
+func (r *Reader) loadDictionary(d *dictionary) error {
+	if r.err == ErrClosed {
+		return ErrClosed
+	}
+	d.once.Do(func() {
+		s := r.box.sections[d.name]
+		if x := r.index(); x != nil {
+			d.failed = d.framed(x.dictFrames(d.name), func(dst []byte, f frame) ([]byte, error) { return r.decodeFrame(dst, s, 8, -1, f) })
+			return
+		}
+		in, err := r.inputs.get()
+		if err != nil {
+			d.failed = err
+			return
+		}
+		defer r.inputs.put(in)
+		d.failed = d.load(in, s)
+		r.decoded.Add(in.offset())
+	})
+	return d.failed
+}
+
+// variable returns an entry of /var.dict, valid until the next call.
 func (r *Reader) variable(id uint64) ([]byte, error) {
 	if err := r.loadDictionary(&r.vars); err != nil {
 		return nil, err
 	}
-	return r.vars.entry(id)
+	return r.vars.entry(id, &r.view.word)
 }

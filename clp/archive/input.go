@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -41,6 +42,44 @@ type input struct {
 }
 
 const inputBuffer = 32 << 10
+
+// inputs are the inputs of a reader that are not in use.
+type inputs struct {
+	window int64
+	mu     sync.Mutex
+	free   []*input
+}
+
+// get returns an input, which is to be put back.
+func (l *inputs) get() (*input, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n := len(l.free); n > 0 {
+		in := l.free[n-1]
+		l.free = l.free[:n-1]
+		return in, nil
+	}
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(uint64(l.window)))
+	if err != nil {
+		return nil, err
+	}
+	return &input{decoder: d, window: l.window}, nil
+}
+
+func (l *inputs) put(in *input) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.free = append(l.free, in)
+}
+
+func (l *inputs) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, in := range l.free {
+		in.decoder.Close()
+	}
+	l.free = nil
+}
 
 // open makes in read s. One input reads one section at a time.
 func (in *input) open(s section, stream int) {

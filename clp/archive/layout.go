@@ -113,7 +113,7 @@ func (c *composer) literal(s string) error {
 func (c *composer) value(column int32) {
 	const size = 8
 	c.taken += size
-	c.pool.held += size // the next literal looks at the limit
+	c.pool.held.Add(size) // the next literal looks at the limit
 	c.l.cuts = append(c.l.cuts, cut{int32(len(c.l.text)), column})
 }
 

@@ -135,9 +135,7 @@ func (d Dictionary) chunks(want func(frame int) bool, f func(first uint64, plain
 		if damage.Section == "" {
 			damage.Section = d.d.name
 		}
-		if d.d.err == nil {
-			d.d.err = damage
-		}
+		d.d.damaged(damage)
 		return nil
 	}
 	return err
@@ -221,11 +219,11 @@ func (d Dictionary) stream(f func(first uint64, plain []byte) error) error {
 // scanInput returns the input of searches, which goes its own way through a section.
 func (r *Reader) scanInput() (*input, error) {
 	if r.scanIn == nil {
-		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(uint64(r.in.window)))
+		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(uint64(r.inputs.window)))
 		if err != nil {
 			return nil, err
 		}
-		r.scanIn = &input{decoder: d, window: r.in.window}
+		r.scanIn = &input{decoder: d, window: r.inputs.window}
 	}
 	return r.scanIn, nil
 }
@@ -233,57 +231,20 @@ func (r *Reader) scanInput() (*input, error) {
 // Text returns an entry. It is valid until the next call, and nil if it cannot be had. With an index, only the part of the
 // dictionary is read that has it.
 func (d Dictionary) Text(id uint64) ([]byte, error) {
-	x := d.r.index()
-	if x == nil || d.d.loaded {
-		if err := d.r.loadDictionary(d.d); err != nil {
-			return nil, err
-		}
-		text, err := d.d.entry(id)
-		var limit *LimitError
-		switch {
-		case errors.As(err, &limit):
-			return nil, err
-		case err != nil:
-			return nil, nil
-		case text == nil:
-			text = []byte{}
-		}
-		return text, nil
+	if err := d.r.loadDictionary(d.d); err != nil {
+		return nil, err
 	}
-	var first uint64
-	for i, f := range x.dictFrames(d.d.name) {
-		if n := uint64(f.entries); id-first >= n {
-			first += n
-			continue
-		}
-		c := &d.r.looked
-		if c.dict != d.d.name || c.frame != i {
-			c.dict = ""
-			var err error
-			if c.plain, err = d.r.decodeFrame(c.plain[:0], d.r.box.sections[d.d.name], 8, -1, f); err != nil {
-				return nil, nil
-			}
-			c.dict, c.frame = d.d.name, i
-		}
-		text := []byte(nil)
-		_ = eachEntry(c.plain, func(entry []byte) error {
-			if first == id {
-				text = entry
-				return errEnough
-			}
-			first++
-			return nil
-		})
-		return text, nil
+	text, err := d.d.entry(id, &d.r.view.word)
+	var limit *LimitError
+	switch {
+	case errors.As(err, &limit):
+		return nil, err
+	case err != nil:
+		return nil, nil
+	case text == nil:
+		text = []byte{}
 	}
-	return nil, nil
-}
-
-// lookedUp is the frame of a dictionary that an entry was read of last.
-type lookedUp struct {
-	dict  string
-	frame int
-	plain []byte
+	return text, nil
 }
 
 // ColumnEntries returns the entries of the dictionary that the values of a column are, if the index lists them: those of

@@ -1,55 +1,84 @@
 package archive
 
 import (
+	"errors"
 	"fmt"
+	"sync"
+	"sync/atomic"
 
 	"github.com/klauspost/compress/zstd"
 )
 
 // pool holds what an archive is decompressed to, in pages. As long as everything fits the memory that the reader may
-// use, pages are plain bytes. Beyond that, pages that were not used lately are compressed again, each by itself, so that
-// any of them can be had back at once; that a stream of an archive cannot do, and reading in log order needs a place in
-// each column of each table at the same time. With a Scratch the compressed pages go there.
+// use, pages are plain bytes. Beyond that, pages that were not used lately give up theirs. A page of a stream is compressed
+// again, by itself, so that it can be had back at once; that a stream of an archive cannot do, and reading in log order
+// needs a place in each column of each table at the same time. With a Scratch the compressed pages go there. A page that
+// can be read from the archive again is forgotten.
+//
+// A pool is safe for concurrent use. Plain bytes never change, and stay valid as long as they are referred to.
 type pool struct {
-	limit   int64 // bytes of memory
-	floor   int64 // bytes that plain pages may take, whatever else is held
-	held    int64 // taken for good: tree, schemas, tables, compressed pages
-	plain   int64 // bytes of plain pages
+	limit   int64        // bytes of memory
+	floor   int64        // bytes that plain pages may take, whatever else is held
+	held    atomic.Int64 // taken for good: tree, schemas, tables, compressed pages
 	scratch Scratch
-	end     int64 // of what is in scratch
 
-	ring []*page // the plain pages
-	hand int
-	enc  *zstd.Encoder
-	dec  *zstd.Decoder
+	mu    sync.Mutex // guards what follows, and of pages what is not atomic
+	plain int64      // bytes of plain pages
+	end   int64      // of what is in scratch
+	ring  []*page    // the plain pages
+	hand  int
+	enc   *zstd.Encoder
+	dec   *zstd.Decoder
+
+	buffers sync.Pool // of *[]byte, for frames on their way into pages
+}
+
+// buffer lends a buffer, which is to be given to p.buffers again.
+func (p *pool) buffer() *[]byte {
+	if b, ok := p.buffers.Get().(*[]byte); ok {
+		return b
+	}
+	return new([]byte)
 }
 
 // page is a piece of decompressed data.
 type page struct {
-	plain  []byte // nil if it is only packed
-	packed []byte // compressed; nil if it never was, or if it is in scratch
-	at     int64  // in scratch, if size > 0
-	size   int32  // of the compressed form in scratch
-	length int32  // of the plain form
-	ring   int32  // index in ring, if plain is not nil
-	used   bool   // since the hand came by
+	plain  atomic.Pointer[content] // nil if it is only packed, or forgotten
+	used   atomic.Bool             // since the hand came by
+	again  bool                    // can be read from the archive again
+	packed []byte                  // compressed; nil if it never was, or if it is in scratch
+	at     int64                   // in scratch, if size > 0
+	size   int32                   // of the compressed form in scratch
+	length int32                   // of the plain form
+	ring   int32                   // index in ring, if plain is not nil
+	freed  bool
 }
+
+// errFreed is returned for a page that was freed meanwhile.
+var errFreed = errors.New("archive: page freed")
+
+// content is the plain form of a page.
+type content struct {
+	bytes []byte
+	ends  []uint32 // of a dictionary's frame: where its entries end
+}
+
+func (c *content) size() int64 { return int64(len(c.bytes) + 4*len(c.ends)) }
 
 const (
 	plainFloor   = 2 << 20
-	pageOverhead = 96 // bytes of memory, besides the content
+	pageOverhead = 160 // bytes of memory, besides the content
 )
 
 // take accounts for n bytes of memory that are held until give.
 func (p *pool) take(n int64) error {
-	p.held += n
-	if p.held > p.limit {
+	if p.held.Add(n) > p.limit {
 		return &LimitError{What: "bytes of memory", Limit: p.limit}
 	}
 	return nil
 }
 
-func (p *pool) give(n int64) { p.held -= n }
+func (p *pool) give(n int64) { p.held.Add(-n) }
 
 // add makes a page of b, which it keeps.
 func (p *pool) add(b []byte) (*page, error) {
@@ -58,43 +87,58 @@ func (p *pool) add(b []byte) (*page, error) {
 		return nil, err
 	}
 	pg := &page{length: int32(len(b))}
-	return pg, p.keep(pg, b)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return pg, p.keep(pg, &content{bytes: b})
 }
 
-// keep gives a page its plain bytes, and others' room for them.
-func (p *pool) keep(pg *page, b []byte) error {
-	pg.plain, pg.used, pg.ring = b, true, int32(len(p.ring))
+// put gives a page that was forgotten its content back.
+func (p *pool) put(pg *page, c *content) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if pg.plain.Load() != nil {
+		return nil
+	}
+	return p.keep(pg, c)
+}
+
+// keep gives a page its plain bytes, and others' room for them. p.mu is held.
+func (p *pool) keep(pg *page, c *content) error {
+	pg.plain.Store(c)
+	pg.used.Store(true)
+	pg.ring = int32(len(p.ring))
 	p.ring = append(p.ring, pg)
-	p.plain += int64(len(b))
-	for p.plain > max(p.limit-p.held, p.floor) && len(p.ring) > 1 {
+	p.plain += c.size()
+	for p.plain > max(p.limit/2-p.held.Load(), p.floor) && len(p.ring) > 1 {
 		if p.hand >= len(p.ring) {
 			p.hand = 0
 		}
 		old := p.ring[p.hand]
-		if old.used || old == pg {
-			old.used = false
+		if old == pg || old.used.Swap(false) {
 			p.hand++
 			continue
 		}
-		if err := p.pack(old); err != nil {
-			return err
+		if !old.again {
+			if err := p.pack(old); err != nil {
+				return err
+			}
 		}
 		p.drop(old)
 	}
 	return nil
 }
 
-// drop forgets the plain bytes of a page.
+// drop forgets the plain bytes of a page. p.mu is held.
 func (p *pool) drop(pg *page) {
 	last := p.ring[len(p.ring)-1]
 	last.ring = pg.ring
 	p.ring[pg.ring] = last
+	p.ring[len(p.ring)-1] = nil
 	p.ring = p.ring[:len(p.ring)-1]
-	p.plain -= int64(len(pg.plain))
-	pg.plain = nil
+	p.plain -= pg.plain.Swap(nil).size()
 }
 
-// pack makes the compressed form of a page, once.
+// pack makes the compressed form of a page, once. p.mu is held.
 func (p *pool) pack(pg *page) error {
 	if pg.packed != nil || pg.size > 0 {
 		return nil
@@ -110,7 +154,8 @@ func (p *pool) pack(pg *page) error {
 			return err
 		}
 	}
-	b := p.enc.EncodeAll(pg.plain, make([]byte, 0, len(pg.plain)/4+64))
+	plain := pg.plain.Load().bytes
+	b := p.enc.EncodeAll(plain, make([]byte, 0, len(plain)/4+64))
 	if p.scratch != nil {
 		if _, err := p.scratch.WriteAt(b, p.end); err != nil {
 			return fmt.Errorf("archive: scratch: %w", err)
@@ -123,11 +168,18 @@ func (p *pool) pack(pg *page) error {
 	return p.take(int64(len(b)))
 }
 
-// bytes returns the plain bytes of a page. They do not change, and stay valid as long as they are referred to.
+// bytes returns the plain bytes of a page that is not one to be read again.
 func (p *pool) bytes(pg *page) ([]byte, error) {
-	pg.used = true
-	if pg.plain != nil {
-		return pg.plain, nil
+	if c := pg.load(); c != nil {
+		return c.bytes, nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if c := pg.load(); c != nil {
+		return c.bytes, nil
+	}
+	if pg.freed {
+		return nil, errFreed
 	}
 	packed := pg.packed
 	if pg.size > 0 {
@@ -136,86 +188,42 @@ func (p *pool) bytes(pg *page) ([]byte, error) {
 			return nil, fmt.Errorf("archive: scratch: %w", err)
 		}
 	}
+	if p.dec == nil {
+		return nil, ErrClosed
+	}
 	b, err := p.dec.DecodeAll(packed, make([]byte, 0, pg.length))
 	if err != nil {
 		return nil, fmt.Errorf("archive: scratch: %w", err)
 	}
-	return b, p.keep(pg, b)
+	return b, p.keep(pg, &content{bytes: b})
+}
+
+// load returns the plain form of a page, nil if it is not there.
+func (pg *page) load() *content {
+	c := pg.plain.Load()
+	if c != nil && !pg.used.Load() {
+		pg.used.Store(true)
+	}
+	return c
 }
 
 // free forgets a page.
 func (p *pool) free(pg *page) {
-	if pg.plain != nil {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if pg.plain.Load() != nil {
 		p.drop(pg)
 	}
 	p.give(int64(len(pg.packed)) + pageOverhead)
-	pg.packed = nil
+	pg.packed, pg.freed = nil, true
 }
 
 func (p *pool) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.enc != nil {
 		p.enc.Close()
 		p.dec.Close()
 	}
 	p.ring, p.enc, p.dec = nil, nil, nil
-}
-
-const pageSize = 64 << 10
-
-// blob is a run of bytes in pages of pageSize.
-type blob struct {
-	pool  *pool
-	pages []*page
-	size  int64
-}
-
-// load fills the blob with up to size bytes of in. If they do not come, in.err says why, and what came is there.
-func (b *blob) load(in *input, size uint64) error {
-	for uint64(b.size) < size {
-		buf := make([]byte, min(size-uint64(b.size), pageSize))
-		n := in.full(buf)
-		if n > 0 {
-			if n < len(buf)/2 {
-				buf = append(make([]byte, 0, n), buf[:n]...)
-			}
-			pg, err := b.pool.add(buf[:n])
-			if pg != nil {
-				b.pages = append(b.pages, pg)
-				b.size += int64(n)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		if in.err != nil {
-			return nil
-		}
-	}
-	return nil
-}
-
-// slice returns n bytes at off, which the caller has checked to be there. scratch is used if they lie in two pages or
-// more.
-func (b *blob) slice(off int64, n int, scratch []byte) ([]byte, error) {
-	from := int(off % pageSize)
-	first, err := b.pool.bytes(b.pages[off/pageSize])
-	if err != nil || from+n <= len(first) {
-		return first[min(from, len(first)):min(from+n, len(first))], err
-	}
-	scratch = append(scratch[:0], first[from:]...)
-	for i := off/pageSize + 1; len(scratch) < n; i++ {
-		next, err := b.pool.bytes(b.pages[i])
-		if err != nil {
-			return nil, err
-		}
-		scratch = append(scratch, next[:min(n-len(scratch), len(next))]...)
-	}
-	return scratch, nil
-}
-
-func (b *blob) free() {
-	for _, pg := range b.pages {
-		b.pool.free(pg)
-	}
-	b.pages, b.size = nil, 0
 }

@@ -1,12 +1,14 @@
 package archive
 
 import (
-	"container/heap"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"iter"
+	"runtime"
+	"sync"
+	"sync/atomic"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -14,8 +16,9 @@ import (
 // Options are the settings of a Reader. The zero value serves most.
 type Options struct {
 	// Memory is what the reader may use, in bytes: 128 MiB if it is 0, at least 16 MiB. What an archive is decompressed
-	// to is kept up to that, then compressed again in memory, then the error is a *LimitError; see Scratch. A quarter of
-	// it, 8 to 128 MiB, is what a zstd frame may ask for as its window.
+	// to is kept up to half of that. Of an archive with an index, the rest is decompressed again when it is needed; of others
+	// it is compressed again in memory, and if that does not fit, the error is a *LimitError; see Scratch. A quarter of
+	// Memory, 8 to 128 MiB, is what a zstd frame may ask for as its window.
 	Memory int64
 
 	// Scratch takes what does not fit into Memory, compressed. Temporary files serve; the caller removes them.
@@ -24,6 +27,13 @@ type Options struct {
 	// Stored has the records come table by table, as they are stored, instead of in the order of the log. Only one
 	// stream of the archive is in memory then, and an archive that does not know the order is read so anyway.
 	Stored bool
+
+	// Parallel is how many goroutines may decompress and make records ahead: as many as GOMAXPROCS if it is 0, none if
+	// it is 1. A Reader with goroutines must be closed.
+	Parallel int
+
+	// Plain has records look as the reference prints them, whatever the archive has kept of how they were written.
+	Plain bool
 }
 
 // Scratch is room for data that does not fit into memory. *os.File is one.
@@ -37,25 +47,30 @@ const (
 	minMemory     = 16 << 20
 )
 
-// Reader reads the records of an archive. It is not safe for concurrent use. It starts no goroutines.
+// Reader reads the records of an archive. It is not safe for concurrent use, but has goroutines of its own, from the first
+// Next of a large archive to the end of the records or to Close; see Options.Parallel.
 type Reader struct {
-	box     *container
-	pool    *pool
-	in      input
-	tree    tree
-	schemas schemas
-	tables  tables
-	stored  bool
+	box      *container
+	pool     *pool
+	inputs   inputs
+	frames   *zstd.Decoder // of frames that the index knows
+	tree     tree
+	schemas  schemas
+	tables   tables
+	stored   bool
+	parallel int
+	eager    bool  // goroutines are worth it, whatever the archive's size
+	first    int64 // number of the first record
 
-	vars, logs, arrays   dictionary
-	logTypes, arrayTypes logtypes
-	rawTypes             logtypes // of logs, whose text is not for JSON
-	patterns             map[uint64]*pattern
-	streams              []blob
+	vars, logs, arrays dictionary
+	streams            []streamState
+	loaded             int // streams that were loaded, if stored
 
 	indexSought bool
 	found       *archiveIndex // by index
 	indexErr    error
+
+	side *side // nil if there is none, or it is not to be used
 
 	filter   func(Table) (*Condition, error)
 	filters  []Filter // of the tables, if filter is not nil
@@ -63,16 +78,27 @@ type Reader struct {
 	openOnly bool // see CountSure
 	scanned  ScanStats
 	scanIn   *input
-	looked   lookedUp
 
 	started bool
-	queue   queue        // of tables with records left, in the order of the log
-	current *tableReader // the table of the last record
-	at      int          // the next table if stored
-	next    int          // the next stream to load, if stored
+	seq     sequence
+	pipe    *pipeline // nil if records are made when they are asked for
+	view    *renderer
 	record  Record
-	damage  []error
 	err     error // that no reading can pass
+
+	damage []error
+	noted  map[*CorruptError]bool
+
+	mu      sync.Mutex // guards sideErr, and of streams what is not read
+	sideErr error      // damage of the side channel
+
+	read, decoded atomic.Int64 // bytes
+}
+
+// streamState is what was decompressed of a stream.
+type streamState struct {
+	blob
+	left int // tables that are not read to their end
 }
 
 // Open opens a single-file archive of size bytes. It reads the header, the metadata, the schema tree and the lists of
@@ -96,9 +122,22 @@ func open(o *Options, find func(in *input) (*container, error)) (r *Reader, err 
 		memory = defaultMemory
 	}
 	memory = max(memory, minMemory)
-	r = &Reader{stored: o.Stored, pool: &pool{limit: memory, floor: plainFloor, scratch: o.Scratch}, patterns: map[uint64]*pattern{}}
-	r.in.window = min(max(memory/4, 8<<20), 128<<20)
-	r.in.decoder, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(uint64(r.in.window)))
+	if o.Parallel < 0 {
+		return nil, fmt.Errorf("archive: %d goroutines", o.Parallel)
+	}
+	r = &Reader{
+		stored: o.Stored, parallel: o.Parallel, eager: o.Parallel > 1, noted: map[*CorruptError]bool{},
+		pool: &pool{limit: memory, floor: plainFloor, scratch: o.Scratch},
+	}
+	if r.parallel == 0 {
+		r.parallel = runtime.GOMAXPROCS(0)
+	}
+	r.inputs.window = min(max(memory/4, 8<<20), 128<<20)
+	r.frames, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(r.parallel), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(uint64(r.inputs.window)))
+	if err != nil {
+		return nil, err
+	}
+	in, err := r.inputs.get()
 	if err != nil {
 		return nil, err
 	}
@@ -108,43 +147,76 @@ func open(o *Options, find func(in *input) (*container, error)) (r *Reader, err 
 			r = nil
 		}
 	}()
-	if r.box, err = find(&r.in); err != nil {
+	defer r.inputs.put(in)
+	if r.box, err = find(in); err != nil {
 		return r, err
 	}
 	s := r.box.sections
-	if err = r.tree.load(r.pool, &r.in, s[sectionTree]); err != nil {
+	if err = r.tree.load(r.pool, in, s[sectionTree]); err != nil {
 		return r, err
 	}
-	if err = r.schemas.load(r.pool, &r.in, s[sectionIDs], &r.tree); err != nil {
+	if err = r.schemas.load(r.pool, in, s[sectionIDs], &r.tree); err != nil {
 		return r, err
 	}
-	if err = r.tables.load(r.pool, &r.in, s[sectionTables], s[sectionData], &r.schemas); err != nil {
+	if err = r.tables.load(r.pool, in, s[sectionTables], s[sectionData], &r.schemas); err != nil {
 		return r, err
 	}
-	r.vars.name, r.logs.name, r.arrays.name = sectionVars, sectionLogs, sectionArrays
-	r.logTypes = logtypes{dict: &r.logs, escape: true}
-	r.arrayTypes = logtypes{dict: &r.arrays}
-	r.rawTypes = logtypes{dict: &r.logs}
+	for name, d := range map[string]*dictionary{sectionVars: &r.vars, sectionLogs: &r.logs, sectionArrays: &r.arrays} {
+		d.name, d.pool = name, r.pool
+	}
+	if !o.Plain {
+		r.loadSide(in)
+	}
+	r.view = newRenderer(r)
 	r.stored = r.stored || r.tree.order < 0
+	r.seq.r = r
 	return r, nil
 }
 
-// Close frees what the reader holds, and closes the files of a directory archive.
+// loadSide loads the side channel, if there is one. What is wrong with it is said behind the last record.
+func (r *Reader) loadSide(in *input) {
+	for _, p := range r.box.meta.own {
+		if p.typ != packetSide || r.side != nil {
+			continue
+		}
+		s, err := loadSide(r.pool, in, p.payload, r.box.sections[sectionData], &r.tree, &r.schemas, &r.tables)
+		if err != nil {
+			r.sideFailed(err)
+			continue
+		}
+		r.side = s
+	}
+}
+
+// Close ends the reader's goroutines, frees what it holds, and closes the files of a directory archive.
 func (r *Reader) Close() error {
-	if r.in.decoder == nil {
+	if r.err == ErrClosed {
 		return nil
 	}
-	r.in.decoder.Close()
+	r.stop()
+	r.err = ErrClosed
 	if r.scanIn != nil {
 		r.scanIn.decoder.Close()
 	}
-	r.in = input{}
+	r.inputs.close()
+	r.frames.Close()
 	r.pool.close()
-	r.err, r.queue, r.current, r.streams = ErrClosed, nil, nil, nil
+	if r.side != nil {
+		r.side.close()
+	}
+	r.seq, r.streams, r.record = sequence{}, nil, Record{}
 	if r.box == nil {
 		return nil
 	}
 	return r.box.close()
+}
+
+// stop ends what goes on ahead.
+func (r *Reader) stop() {
+	if r.pipe != nil {
+		r.pipe.close()
+		r.pipe = nil
+	}
 }
 
 // Next returns the next record. It is valid until the next call. Records come in the order of the log, if the archive has
@@ -163,21 +235,31 @@ func (r *Reader) Next() (*Record, error) {
 			r.err = err
 			return nil, err
 		}
+		r.pipe = r.newPipeline()
 	}
-	var err error
-	if r.stored {
-		err = r.nextStored()
-	} else {
-		err = r.nextOrdered()
-	}
+	err := r.advance()
 	if err == io.EOF {
+		r.stop()
 		err = r.ended()
 	}
 	if err != nil {
+		r.stop()
 		r.err = err
 		return nil, err
 	}
 	return &r.record, nil
+}
+
+// advance makes the next record the current one.
+func (r *Reader) advance() error {
+	if r.pipe != nil {
+		return r.pipe.next(&r.record)
+	}
+	t, err := r.seq.next()
+	if err == nil {
+		r.record = Record{v: r.view, b: t.b, row: t.row}
+	}
+	return err
 }
 
 // All returns the records that Next would return. The iteration ends with the first error, which it yields.
@@ -194,284 +276,126 @@ func (r *Reader) All() iter.Seq2[*Record, error] {
 
 // ended returns what is said behind the last record.
 func (r *Reader) ended() error {
+	damage := r.damage
 	if r.box.meta.damage != nil {
-		r.damage = append(r.damage, r.box.meta.damage)
+		damage = append(damage, r.box.meta.damage)
 	}
 	for _, d := range []*dictionary{&r.vars, &r.logs, &r.arrays} {
-		if d.err != nil {
-			r.damage = append(r.damage, d.err)
+		if err := d.damage(); err != nil {
+			damage = append(damage, err)
 		}
 	}
-	switch len(r.damage) {
+	if r.sideErr != nil {
+		damage = append(damage, r.sideErr)
+	}
+	switch len(damage) {
 	case 0:
 		return io.EOF
 	case 1:
-		return r.damage[0]
+		return damage[0]
 	}
-	return errors.Join(r.damage...)
+	return errors.Join(damage...)
 }
 
-// start loads the dictionaries, and, if the records are to come in order, all streams.
+// start loads the dictionaries and, if the records are to come in order, all streams. Of an archive with an index, only the
+// lists of their frames.
 func (r *Reader) start() error {
 	if err := r.choose(); err != nil {
 		return err
 	}
-	for _, d := range []*dictionary{&r.vars, &r.logs, &r.arrays} {
-		if r.filter != nil {
-			break // those that are needed, when they are
+	r.streams = make([]streamState, len(r.tables.streams))
+	for i := range r.tables.list {
+		if r.wants(i) {
+			r.streams[r.tables.list[i].stream].left++
 		}
-		if err := r.loadDictionary(d); err != nil {
+	}
+	r.index() // before goroutines ask for it
+	if !r.stored {
+		if err := r.loadStreams(len(r.streams)); err != nil {
 			return err
 		}
 	}
-	r.streams = make([]blob, len(r.tables.streams))
+	if r.filter == nil { // otherwise those that are needed, when they are
+		for _, d := range []*dictionary{&r.vars, &r.logs, &r.arrays} {
+			if err := r.loadDictionary(d); err != nil {
+				return err
+			}
+		}
+	}
 	if r.stored {
 		return nil
-	}
-	for i := range r.streams {
-		if r.filter != nil && r.tables.streams[i].tables == 0 {
-			continue
-		}
-		if err := r.loadStream(i); err != nil {
-			return err
-		}
 	}
 	for i := range r.tables.list {
 		if !r.wants(i) {
 			continue
 		}
-		if err := r.enqueue(i); err != nil {
+		if err := r.seq.enqueue(i); err != nil {
 			return err
 		}
 	}
-	heap.Init(&r.queue)
+	r.seq.heapify()
+	return nil
+}
+
+// loadStreams decompresses the streams before number to that are not yet, or finds their frames in the index.
+func (r *Reader) loadStreams(to int) error {
+	tasks := parallelTasks{limit: r.parallel}
+	from := r.loaded
+	results := make([]error, max(to-from, 0))
+	for i := from; i < to; i++ {
+		st := &r.streams[i]
+		if st.left == 0 {
+			continue
+		}
+		st.pool = r.pool
+		if x := r.index(); x != nil {
+			base := r.tables.streams[i].from
+			section := r.box.sections[sectionData]
+			err := st.framed(x.streamFrames(i), func(dst []byte, f frame) ([]byte, error) { return r.decodeFrame(dst, section, base, i, f) })
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		tasks.do(func() { results[i-from] = r.loadStream(i) })
+	}
+	if !r.stored && r.filter == nil && r.index() == nil {
+		for _, d := range []*dictionary{&r.vars, &r.logs, &r.arrays} {
+			tasks.do(func() { r.loadDictionary(d) }) // its error comes again
+		}
+	}
+	tasks.wait()
+	r.loaded = max(r.loaded, to)
+	for _, err := range results {
+		var c *CorruptError
+		switch {
+		case err == nil:
+		case errors.As(err, &c):
+			r.note(c)
+		default:
+			return err
+		}
+	}
 	return nil
 }
 
 // loadStream decompresses a stream. If it is damaged, its tables up to the damage are whole.
 func (r *Reader) loadStream(i int) error {
+	in, err := r.inputs.get()
+	if err != nil {
+		return err
+	}
+	defer r.inputs.put(in)
 	st := &r.tables.streams[i]
-	b := &r.streams[i]
-	b.pool = r.pool
-	r.in.open(r.box.sections[sectionData].part(st.from, max(st.to-st.from, 0)), i)
-	if err := b.load(&r.in, st.size); err != nil {
+	in.open(r.box.sections[sectionData].part(st.from, max(st.to-st.from, 0)), i)
+	r.read.Add(max(st.to-st.from, 0))
+	if err := r.streams[i].load(in, st.size); err != nil {
 		return err
 	}
+	r.decoded.Add(r.streams[i].size)
 	// Reading on to the end has a checksum looked at. More bytes than there should be are no harm.
-	if r.in.err == nil && !r.in.fill(1) && r.in.clean {
+	if in.err == nil && !in.fill(1) && in.clean {
 		return nil
 	}
-	if r.in.err != nil {
-		var limit *LimitError
-		if errors.As(r.in.err, &limit) {
-			return limit
-		}
-		r.damage = append(r.damage, r.in.err)
-	}
-	return nil
-}
-
-// tableFailed notes that a table cannot be read, and is done with it. What must not be passed is returned.
-func (r *Reader) tableFailed(i int, err error) error {
-	defer r.tableDone(i)
-	var limit *LimitError
-	if errors.As(err, &limit) {
-		return limit
-	}
-	t := &r.tables.list[i]
-	st := int(t.stream)
-	for _, d := range r.damage {
-		// The damage of a stream is that of the tables which it cuts.
-		if c, ok := d.(*CorruptError); ok && c.Section == sectionData && c.Stream == st && c.Schema < 0 && t.from+t.size > r.streams[st].size {
-			return nil
-		}
-	}
-	var c *CorruptError
-	if errors.As(err, &c) { // of the schema or of the table list
-		r.damage = append(r.damage, c)
-		return nil
-	}
-	r.damage = append(r.damage, &CorruptError{
-		Section: sectionData, Stream: st, Offset: t.from, Record: -1, Schema: r.schemas.list[t.schema].id, Err: err,
-	})
-	return nil
-}
-
-// tableDone frees what only the table needed.
-func (r *Reader) tableDone(i int) {
-	st := r.tables.list[i].stream
-	s := &r.tables.streams[st]
-	if s.tables--; s.tables == 0 {
-		r.streams[st].free()
-	}
-}
-
-// nextStored goes to the next record of the tables as they are stored.
-func (r *Reader) nextStored() error {
-	for {
-		if t := r.current; t != nil {
-			if more, err := t.advance(); err != nil || more {
-				r.show(t)
-				return err
-			}
-			t.close()
-			r.current = nil
-			r.tableDone(r.at)
-			r.at++
-		}
-		if r.at == len(r.tables.list) {
-			return io.EOF
-		}
-		if !r.wants(r.at) {
-			r.at++
-			continue
-		}
-		t := &r.tables.list[r.at]
-		for ; r.next <= int(t.stream); r.next++ {
-			if r.tables.streams[r.next].tables == 0 {
-				continue
-			}
-			if err := r.loadStream(r.next); err != nil {
-				return err
-			}
-		}
-		reader, err := r.beginTable(r.at)
-		if err != nil {
-			if err := r.tableFailed(r.at, err); err != nil {
-				return err
-			}
-			r.at++
-			continue
-		}
-		r.current = reader
-	}
-}
-
-// show makes the current row of a table the record.
-func (r *Reader) show(t *tableReader) { r.record = Record{table: t, row: t.row} }
-
-// beginTable opens a table before its first row.
-func (r *Reader) beginTable(i int) (*tableReader, error) {
-	t, err := r.openTable(&r.tables.list[i])
-	if err != nil {
-		return nil, err
-	}
-	if err := t.compose(); err != nil {
-		return nil, err
-	}
-	if r.filters != nil {
-		t.wants = r.filters[i].Rows
-	}
-	t.row = -1
-	t.index = i
-	return t, nil
-}
-
-// waiting is a table with records left, and the place in the log of the next one.
-type waiting struct {
-	number int64
-	table  int
-	reader *tableReader // nil before the first record
-}
-
-// queue is a heap of tables, the one with the next record first.
-type queue []waiting
-
-func (q queue) Len() int { return len(q) }
-func (q queue) Less(i, j int) bool {
-	return q[i].number < q[j].number || q[i].number == q[j].number && q[i].table < q[j].table
-}
-func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *queue) Push(x any)   { *q = append(*q, x.(waiting)) }
-func (q *queue) Pop() any {
-	last := (*q)[len(*q)-1]
-	*q = (*q)[:len(*q)-1]
-	return last
-}
-
-// enqueue looks at the place of a table's first record in the log. The table is opened for that, and closed again until
-// the record's turn: an archive may have very many small tables.
-func (r *Reader) enqueue(i int) error {
-	t := &r.tables.list[i]
-	reader, err := r.openTable(t)
-	if err != nil {
-		return r.tableFailed(i, err)
-	}
-	defer reader.close()
-	if t.records == 0 {
-		r.tableDone(i)
-		return nil
-	}
-	w := waiting{table: i}
-	if reader.order >= 0 {
-		var first [1]uint64
-		if err := reader.words(first[:], reader.cols[reader.order].off); err != nil {
-			return err
-		}
-		w.number = int64(first[0])
-	}
-	if err := r.pool.take(32); err != nil {
-		return err
-	}
-	r.queue = append(r.queue, w)
-	return nil
-}
-
-// nextOrdered goes to the next record of the log. The table of the last record is still the first of the queue.
-func (r *Reader) nextOrdered() error {
-	step := r.current != nil // past the last record
-	for len(r.queue) > 0 {
-		first := &r.queue[0]
-		if first.reader == nil {
-			reader, err := r.beginTable(first.table)
-			if err != nil {
-				if err := r.tableFailed(first.table, err); err != nil {
-					return err
-				}
-				heap.Pop(&r.queue)
-				continue
-			}
-			first.reader, step = reader, true
-		}
-		if !step {
-			r.current = first.reader
-			r.show(r.current)
-			return nil
-		}
-		step = false
-		t := first.reader
-		more, err := t.advance()
-		if err != nil {
-			return err
-		}
-		if !more {
-			t.close()
-			r.tableDone(first.table)
-			heap.Pop(&r.queue)
-			continue
-		}
-		if t.order >= 0 {
-			first.number = t.number()
-		}
-		heap.Fix(&r.queue, 0)
-	}
-	r.current = nil
-	return io.EOF
-}
-
-// pattern returns a pattern of times.
-func (r *Reader) pattern(id uint64) (*pattern, error) {
-	if p := r.patterns[id]; p != nil {
-		return p, nil
-	}
-	text, ok := r.box.meta.patterns[id]
-	if !ok {
-		return nil, fmt.Errorf("%w: pattern %d is not there", ErrTimestamp, id)
-	}
-	p, err := parsePattern(text)
-	if err != nil {
-		return nil, fmt.Errorf("%w: pattern %d, %q: %v", ErrTimestamp, id, text, err)
-	}
-	r.patterns[id] = p
-	return p, nil
+	return in.err
 }

@@ -1,58 +1,62 @@
 package archive
 
-import (
-	"errors"
+import "github.com/tracehandler/tracehandler/event"
 
-	"github.com/tracehandler/tracehandler/event"
-)
-
-// Record is one record of an archive. It is valid until the Reader's next Next.
+// Record is one record of an archive. It is valid until the Reader's next Next, Seek or Close.
 type Record struct {
-	table *tableReader
-	row   int64
+	v    *renderer
+	b    *batch
+	row  int64
+	made bool   // line and err are what AppendJSON says
+	line []byte // not to be changed
+	err  error
 }
 
-// Number returns the record's place in the log, from 0, or -1 if the archive does not know the order.
+// Number returns the record's place in the log, from 0, or -1 if the archive does not know the order. In an [OpenSet] the
+// records of all archives are counted.
 func (r *Record) Number() int64 {
-	if r.table.order < 0 {
+	t := r.b.t
+	if t.order < 0 {
 		return -1
 	}
-	return int64(r.table.cols[r.table.order].values[r.row-r.table.from])
+	return t.r.first + int64(r.b.cols[t.order].first[r.row-r.b.from])
 }
 
-// Schema returns the ID of the record's schema: records with the same members of the same types have the same.
-func (r *Record) Schema() int32 { return r.table.r.schemas.list[r.table.t.schema].id }
+// Place returns the record's table, as an index in Tables, and its row there.
+func (r *Record) Place() (table int, row int64) { return r.b.t.index, r.row }
 
-// AppendJSON appends the record as a JSON object, without a newline, as the reference prints it: members in the order in
-// which the archive first saw them, strings escaped where they must be, floats and times as they were spelt. Arrays are
-// as they were in the input, which may be over several lines.
+// Schema returns the ID of the record's schema: records with the same members of the same types have the same.
+func (r *Record) Schema() int32 { return r.b.t.s.id }
+
+// AppendJSON appends the record as a JSON object, without a newline. If the archive has kept how it was written, members
+// have the order in which they were, and none is missing. Otherwise, or with Options.Plain, it is as the reference prints it:
+// members in the order in which the archive first saw them. Strings are escaped where they must be, floats and times are as
+// they were spelt. Arrays are as they were in the input, which may be over several lines.
 //
 // A value that cannot be shown is a *CorruptError; other records are not affected. dst then has the text before it.
 func (r *Record) AppendJSON(dst []byte) ([]byte, error) {
-	return r.append(dst, r.table.layout)
+	if r.made {
+		return append(dst, r.line...), r.err
+	}
+	return r.v.appendRecord(dst, r.b, r.row)
+}
+
+// JSON returns what AppendJSON appends. It is valid as long as the record is, and must not be changed.
+func (r *Record) JSON() ([]byte, error) {
+	if !r.made {
+		r.line, r.err = r.v.appendRecord(r.v.line[:0], r.b, r.row)
+		r.v.line, r.made = r.line, true
+	}
+	return r.line, r.err
 }
 
 // AppendAuto appends the keys that the logging library made, as opposed to those of the user: archives of key-value
 // streams have them. They are an object of their own, {} if the archive has none.
 func (r *Record) AppendAuto(dst []byte) ([]byte, error) {
-	if r.table.auto == nil {
+	if r.b.t.auto == nil {
 		return append(dst, "{}"...), nil
 	}
-	return r.append(dst, r.table.auto)
-}
-
-func (r *Record) append(dst []byte, l *layout) ([]byte, error) {
-	dst, err := r.table.appendRow(dst, r.row, l)
-	if err != nil {
-		var limit *LimitError
-		if errors.As(err, &limit) {
-			return dst, limit
-		}
-		return dst, &CorruptError{
-			Section: sectionData, Stream: int(r.table.t.stream), Offset: r.table.t.from, Record: r.row, Schema: r.Schema(), Err: err,
-		}
-	}
-	return dst, nil
+	return r.v.append(dst, r.b, r.row, r.b.t.auto)
 }
 
 // Event returns the record as an event, which stays valid.

@@ -54,7 +54,7 @@ func (r *Reader) NewTextTest(pattern *encoding.Query, fold bool) (*TextTest, err
 			return r.pool.take(32 + int64(len(kinds)))
 		})
 	})
-	if r.logs.err != nil { // some are not known
+	if r.logs.damage() != nil { // some are not known
 		t.unknown(uint64(len(t.types)) + 1)
 	}
 	if err != nil || t.never {

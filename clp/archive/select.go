@@ -148,9 +148,6 @@ func (r *Reader) settle(f *Filter, t *table, odd []int64) {
 	if rows == 0 && t.records > 0 {
 		f.None = true
 	}
-	if f.None {
-		r.tables.streams[t.stream].tables--
-	}
 }
 
 // check makes sure that a condition is about columns that are there, of types that it can be about.
@@ -250,32 +247,11 @@ func (r *Reader) ArrayTypes() Dictionary { return Dictionary{r, &r.arrays} }
 // damage count.
 func (d Dictionary) Len() (int, error) {
 	err := d.r.loadDictionary(d.d)
-	return len(d.d.ends), err
+	return d.d.count, err
 }
 
 // Entry returns an entry, of those that Len counts. It is valid until the next call.
-func (d Dictionary) Entry(id int) ([]byte, error) { return d.d.entry(uint64(id)) }
-
-// loadDictionary loads a dictionary once.
-func (r *Reader) loadDictionary(d *dictionary) error {
-	if r.err == ErrClosed {
-		return ErrClosed
-	}
-	if d.loaded {
-		return d.failed
-	}
-	d.loaded = true
-	d.failed = d.load(r.pool, &r.in, r.box.sections[d.name])
-	return d.failed
-}
+func (d Dictionary) Entry(id int) ([]byte, error) { return d.d.entry(uint64(id), &d.r.view.word) }
 
 // wants reports whether a table is wanted at all.
 func (r *Reader) wants(i int) bool { return r.filters == nil || !r.filters[i].None }
-
-// wanted returns the first row at or behind row that is wanted.
-func (t *tableReader) wanted(row int64) int64 {
-	if t.wants == nil {
-		return row
-	}
-	return t.wants.next(row)
-}

@@ -13,12 +13,19 @@ import (
 	"github.com/tracehandler/tracehandler/event"
 )
 
+// testInput is an input of the reader for a test.
+func testInput(t testing.TB, r *Reader) *input {
+	in, err := r.inputs.get()
+	check(t, err)
+	return in
+}
+
 // readSide reads the side channel of an archive, nil if it has none.
 func readSide(t testing.TB, r *Reader) *side {
 	t.Helper()
 	for _, p := range r.box.meta.own {
 		if p.typ == packetSide {
-			s, err := loadSide(r.pool, &r.in, p.payload, r.box.sections[sectionData], &r.tree, &r.schemas, &r.tables)
+			s, err := loadSide(r.pool, testInput(t, r), p.payload, r.box.sections[sectionData], &r.tree, &r.schemas, &r.tables)
 			check(t, err)
 			return s
 		}
@@ -31,36 +38,11 @@ func readWithSide(t testing.TB, data []byte) []string {
 	t.Helper()
 	r := openBytes(t, data, nil)
 	defer r.Close()
-	s := readSide(t, r)
-	if s != nil {
-		defer s.close()
-	}
-	layouts := map[string]*layout{}
 	var lines []string
 	for record, err := range r.All() {
 		check(t, err)
 		line, err := record.AppendJSON(nil)
 		check(t, err)
-		if o := s.order(record.Schema()); o != nil {
-			shape, err := o.shape(record.row)
-			check(t, err)
-			if shape >= 0 {
-				key := fmt.Sprint(record.Schema(), shape)
-				if layouts[key] == nil {
-					l, _, err := composeShape(r, &r.schemas.list[record.table.t.schema], o.shapes[shape])
-					check(t, err)
-					layouts[key] = l
-				}
-			}
-			whole, found, err := o.appendException(nil, record.row)
-			check(t, err)
-			if found {
-				line = whole
-			} else if shape >= 0 {
-				line, err = record.append(nil, layouts[fmt.Sprint(record.Schema(), shape)])
-				check(t, err)
-			}
-		}
 		lines = append(lines, string(line))
 	}
 	return lines
@@ -186,7 +168,7 @@ func TestSideDamage(t *testing.T) {
 	load := func(data, packet []byte) error {
 		section := r.box.sections[sectionData]
 		section.src = bytes.NewReader(data)
-		s, err := loadSide(r.pool, &r.in, packet, section, &r.tree, &r.schemas, &r.tables)
+		s, err := loadSide(r.pool, testInput(t, r), packet, section, &r.tree, &r.schemas, &r.tables)
 		if err != nil || s == nil {
 			return err
 		}
@@ -253,7 +235,7 @@ func FuzzSide(f *testing.F) {
 		section := append(binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, sideSkippable), uint32(len(pack))), pack...)
 		r := openBytes(t, data, nil)
 		defer r.Close()
-		s, err := loadSide(r.pool, &r.in, sidePayload(0, 0, pack), section0(section), &r.tree, &r.schemas, &r.tables)
+		s, err := loadSide(r.pool, testInput(t, r), sidePayload(0, 0, pack), section0(section), &r.tree, &r.schemas, &r.tables)
 		if err != nil {
 			checkTyped(t, err)
 			return

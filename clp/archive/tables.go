@@ -4,7 +4,6 @@ package archive
 type stream struct {
 	from, to int64 // in section /0
 	size     uint64
-	tables   int // that have not been read to their end
 }
 
 // table is the records of one schema: its columns, one behind the other, somewhere in a stream.
@@ -92,7 +91,6 @@ func (ts *tables) load(p *pool, in *input, s section, data section, m *schemas) 
 			records = 0
 		}
 		t.records = int64(records)
-		st.tables++
 		if err := p.take(tableOverhead); err != nil {
 			return err
 		}

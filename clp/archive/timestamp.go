@@ -168,9 +168,13 @@ func parseZone(s string) (int64, error) {
 func (p *pattern) append(dst []byte, ns int64) ([]byte, error) {
 	var d date
 	d.set(ns, p.zone)
-	fraction := d.ns
-	for i := range p.ops {
-		op := &p.ops[i]
+	return p.appendOps(dst, p.ops, &d, ns, d.ns)
+}
+
+// appendOps prints what some operations of the pattern say: d and fraction are those of ns.
+func (p *pattern) appendOps(dst []byte, ops []timeOp, d *date, ns, fraction int64) ([]byte, error) {
+	for i := range ops {
+		op := &ops[i]
 		switch op.spec {
 		case 0:
 			dst = append(dst, op.text...)
@@ -210,12 +214,24 @@ func abs(v int64) int64 {
 	return v
 }
 
-// appendPadded appends v, which is not negative, with at least width digits.
+// appendPadded appends v with at least width characters.
 func appendPadded(dst []byte, v int64, width int, pad byte) []byte {
 	var b [20]byte
-	s := strconv.AppendInt(b[:0], v, 10)
-	for n := len(s); n < width; n++ {
-		dst = append(dst, pad)
+	if v < 0 { // a year
+		s := strconv.AppendInt(b[:0], v, 10)
+		for n := len(s); n < width; n++ {
+			dst = append(dst, pad)
+		}
+		return append(dst, s...)
 	}
-	return append(dst, s...)
+	n := len(b)
+	for u := uint64(v); u > 0 || n == len(b); u /= 10 {
+		n--
+		b[n] = byte('0' + u%10)
+	}
+	for len(b)-n < width {
+		n--
+		b[n] = pad
+	}
+	return append(dst, b[n:]...)
 }

@@ -1,0 +1,214 @@
+package archive
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/tracehandler/tracehandler/clp/encoding"
+)
+
+// renderer makes text of the rows of batches. It is not safe for concurrent use; each goroutine has its own.
+type renderer struct {
+	r            *Reader
+	logs, arrays logtypes
+	raw          logtypes // of logs, whose text is not for JSON
+	clocks       map[uint64]*clock
+	clock        *clock // the last one
+	clockID      uint64
+	word, line   []byte
+	bytes        []byte
+	vars         []uint64
+}
+
+func newRenderer(r *Reader) *renderer {
+	return &renderer{
+		r: r, logs: logtypes{dict: &r.logs, escape: true}, arrays: logtypes{dict: &r.arrays}, raw: logtypes{dict: &r.logs}, clocks: map[uint64]*clock{},
+	}
+}
+
+// appendRecord appends the JSON of a row of a batch: as it was written, if the side channel has kept that.
+func (v *renderer) appendRecord(dst []byte, b *batch, row int64) ([]byte, error) {
+	l := b.t.layout
+	if b.t.side != nil {
+		if b.except {
+			line, isOne, err := b.t.side.appendException(dst, row)
+			if err != nil {
+				v.r.sideFailed(err)
+			} else if isOne {
+				return line, nil
+			}
+		}
+		l = b.t.shaped(b, row)
+	}
+	return v.append(dst, b, row, l)
+}
+
+// append appends the JSON of a row as l lays it out, and says where damage is.
+func (v *renderer) append(dst []byte, b *batch, row int64, l *layout) ([]byte, error) {
+	dst, err := v.appendRow(dst, b, int(row-b.from), l)
+	if err != nil {
+		var limit *LimitError
+		if errors.As(err, &limit) {
+			return dst, limit
+		}
+		return dst, &CorruptError{Section: sectionData, Stream: int(b.t.t.stream), Offset: b.t.t.from, Record: row, Schema: b.t.s.id, Err: err}
+	}
+	return dst, nil
+}
+
+func (v *renderer) appendRow(dst []byte, b *batch, i int, l *layout) ([]byte, error) {
+	at := int32(0)
+	var err error
+	for _, cut := range l.cuts {
+		dst = append(dst, l.text[at:cut.at]...)
+		at = cut.at
+		if dst, err = v.appendValue(dst, b, int(cut.column), i); err != nil {
+			return dst, err
+		}
+	}
+	return append(dst, l.text[at:]...), nil
+}
+
+func (v *renderer) appendValue(dst []byte, b *batch, column, i int) ([]byte, error) {
+	vs := &b.cols[column]
+	x := vs.first[i]
+	switch b.t.cols[column].typ {
+	case Integer, DeltaInteger:
+		return strconv.AppendInt(dst, int64(x), 10), nil
+	case VarString:
+		text, err := v.r.vars.entry(x, &v.word)
+		if err != nil {
+			return dst, err
+		}
+		dst = append(dst, '"')
+		return append(appendEscaped(dst, text), '"'), nil
+	case ClpString:
+		dst, err := v.appendClp(append(dst, '"'), b, column, i, &v.logs)
+		return append(dst, '"'), err
+	case UnstructuredArray:
+		return v.appendArray(dst, b, column, i)
+	case Boolean:
+		return strconv.AppendBool(dst, x != 0), nil
+	case FormattedFloat:
+		return appendFormatted(dst, math.Float64frombits(x), uint16(vs.second[i]))
+	case DictionaryFloat:
+		text, err := v.r.vars.entry(x, &v.word)
+		if err == nil && !isNumber(text) {
+			err = ErrFloat
+		}
+		if err != nil {
+			return dst, err
+		}
+		return append(dst, text...), nil
+	case Float:
+		return appendFixed(dst, math.Float64frombits(x)), nil
+	case Timestamp:
+		return v.appendTime(dst, vs.second[i], int64(x))
+	default: // DateString
+		text, ok := v.r.box.meta.patterns[vs.second[i]]
+		if !ok {
+			return dst, fmt.Errorf("%w: pattern %d is not there", ErrTimestamp, vs.second[i])
+		}
+		dst, err := appendDateString(append(dst, '"'), text, int64(x))
+		return append(dst, '"'), err
+	}
+}
+
+// appendTime appends a time as the pattern spells it.
+func (v *renderer) appendTime(dst []byte, id uint64, ns int64) ([]byte, error) {
+	if v.clock == nil || v.clockID != id {
+		c := v.clocks[id]
+		if c == nil {
+			text, ok := v.r.box.meta.patterns[id]
+			if !ok {
+				return dst, fmt.Errorf("%w: pattern %d is not there", ErrTimestamp, id)
+			}
+			p, err := parsePattern(text)
+			if err != nil {
+				return dst, fmt.Errorf("%w: pattern %d, %q: %v", ErrTimestamp, id, text, err)
+			}
+			c = newClock(p)
+			v.clocks[id] = c
+		}
+		v.clock, v.clockID = c, id
+	}
+	return v.clock.append(dst, ns)
+}
+
+// appendClp appends an encoded text.
+func (v *renderer) appendClp(dst []byte, b *batch, column, i int, known *logtypes) ([]byte, error) {
+	cell := b.cols[column].first[i]
+	l, err := known.get(cell & 0xFFFFFF)
+	if err != nil {
+		return dst, err
+	}
+	n := len(l.pieces)
+	if n == 0 {
+		return append(dst, l.tail...), nil
+	}
+	vars, err := v.variables(b, column, cell>>24, n)
+	if err != nil {
+		return dst, err
+	}
+	for j := range l.pieces {
+		p := &l.pieces[j]
+		dst = append(dst, p.text...)
+		switch p.kind {
+		case encoding.IntPlaceholder:
+			dst = encoding.AppendInt(dst, int64(vars[j]))
+		case encoding.FloatPlaceholder:
+			if dst, err = encoding.AppendFloat(dst, encoding.EightByte, int64(vars[j])); err != nil {
+				return dst, err
+			}
+		default:
+			word, err := v.r.vars.entry(vars[j], &v.word)
+			if err != nil {
+				return dst, err
+			}
+			if known.escape {
+				dst = appendEscaped(dst, word)
+			} else {
+				dst = append(dst, word...)
+			}
+		}
+	}
+	return append(dst, l.tail...), nil
+}
+
+// variables returns n encoded variables of a column from index on.
+func (v *renderer) variables(b *batch, column int, index uint64, n int) ([]uint64, error) {
+	c, vs := &b.t.cols[column], &b.cols[column]
+	if index > uint64(c.variables) || uint64(n) > uint64(c.variables)-index {
+		return nil, fmt.Errorf("%w: %d from %d on, of %d", ErrVariable, n, index, c.variables)
+	}
+	from := int64(index)
+	if from >= vs.at && from+int64(n) <= vs.at+int64(len(vs.vars)) {
+		return vs.vars[from-vs.at:][:n], nil
+	}
+	v.vars = resize(v.vars[:0], n)
+	for i := 0; i < n; {
+		m := min(n-i, batchRows)
+		bytes, err := b.t.data.slice(c.off+8*b.t.t.records+8+8*(from+int64(i)), 8*m, &v.bytes)
+		if err != nil {
+			return nil, err
+		}
+		words(v.vars[i:i+m], bytes)
+		i += m
+	}
+	return v.vars, nil
+}
+
+// appendArray appends an array that is kept as text.
+func (v *renderer) appendArray(dst []byte, b *batch, column, i int) ([]byte, error) {
+	from := len(dst)
+	dst, err := v.appendClp(dst, b, column, i, &v.arrays)
+	if err == nil {
+		if b := dst[from:]; len(b) == 0 || b[0] != '[' || !json.Valid(b) {
+			err = ErrArray
+		}
+	}
+	return dst, err
+}
