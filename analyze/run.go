@@ -178,7 +178,7 @@ func (r *Result) analyze(ctx context.Context) error {
 	for i := range r.Ranks {
 		k := &r.Ranks[i]
 		k.Captured = capture.Merge(k.Trace, k.Links, graphs)
-		sources = append(sources, candidate.Source{Trace: k.Trace, Links: k.Links, Keep: k.keep, Captured: k.Captured, Stacks: k.Stacks})
+		sources = append(sources, candidate.Source{Trace: k.Trace, Links: k.Links, Keep: k.keep, Captured: k.Captured, Stacks: k.Stacks, Steps: k.Roots})
 	}
 	r.Set = candidate.Build(sources, candidate.Options{Spec: r.Spec, Sources: finder})
 	first := &r.Ranks[0]

@@ -10,6 +10,7 @@ import (
 	"github.com/tracehandler/tracehandler/analyze/link"
 	"github.com/tracehandler/tracehandler/analyze/roofline"
 	"github.com/tracehandler/tracehandler/analyze/stacks"
+	"github.com/tracehandler/tracehandler/analyze/steps"
 )
 
 // Source is one linked trace. Several are summed up, as the ranks of one job.
@@ -21,6 +22,8 @@ type Source struct {
 	Captured *capture.Merged
 	// Stacks gives rows their modules and frames; nil is none.
 	Stacks *stacks.Stacks
+	// Steps are the trace's iterations; those that state the lengths of their sequences give attention its work.
+	Steps []steps.Root
 }
 
 // Options of Build.
@@ -70,6 +73,7 @@ type Row struct {
 	Forward     string // the op whose gradient it computes, or ""
 	Modules     string // the nn.Module path that spent most of the time, if stacks were read
 	Frame       string // the python frame that launched most of it, if stacks were read
+	paged       pagedWork
 }
 
 // Kernel is one device function of a row.
@@ -116,6 +120,7 @@ func Build(sources []Source, o Options) Set {
 		owner := owners(src.Trace, src.Links)
 		capturedOwner := map[*capture.Graph]func(int32) int32{}
 		calls := map[instance]bool{}
+		paged := newPaged(src)
 		forward := link.Forward(src.Trace)
 		byID := map[rowID]int{}
 		for i := range src.Trace.GPU {
@@ -181,6 +186,7 @@ func Build(sources []Source, o Options) Set {
 			} else if c := (instance{r, op, replay}); !calls[c] {
 				calls[c] = true
 				row.Calls++
+				paged.add(row, l.Launch[i])
 			}
 			if op >= 0 {
 				set.WithOp += g.Dur

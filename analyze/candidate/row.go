@@ -32,7 +32,9 @@ func finish(r *Row, total int64, o Options) {
 		}
 	}
 	if r.Provenance == "torch_trace" || r.Captured {
-		r.Work, r.HasWork = roofline.Model(r.Op, roofline.ParseShape(r.Dims, r.Types, r.Concrete))
+		if r.Work, r.HasWork = roofline.Model(r.Op, roofline.ParseShape(r.Dims, r.Types, r.Concrete)); !r.HasWork {
+			r.Work, r.HasWork = r.paged.mean(r.Calls)
+		}
 		r.Work = r.Work.By(device)
 	}
 	if r.HasWork && o.Spec != nil && r.Time > 0 {

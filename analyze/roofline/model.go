@@ -1,6 +1,9 @@
 package roofline
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Work is what one call of an op does.
 type Work struct {
@@ -57,26 +60,19 @@ var models = func() map[string]model {
 		"aten::copy_":                  func(sh Shape) (Work, bool) { return unary(sh.at(1), sh.at(0)) },
 		"aten::cumprod":                func(sh Shape) (Work, bool) { return unary(sh.at(0), sh.at(0)) },
 		"aten::cumsum":                 func(sh Shape) (Work, bool) { return unary(sh.at(0), sh.at(0)) },
-		"aiter::rmsnorm":               func(sh Shape) (Work, bool) { return rmsnorm(sh, 2, 4) },
-		"aiter::add_rmsnorm":           func(sh Shape) (Work, bool) { return rmsnorm(sh, 4, 5) },
+		"aiter::rms_norm":              func(sh Shape) (Work, bool) { return rmsnorm(sh, 1, 2, 4) },
+		"aiter::rmsnorm2d_fwd_ck":      func(sh Shape) (Work, bool) { return rmsnorm(sh, 1, 2, 4) },
+		"aiter::rmsnorm":               func(sh Shape) (Work, bool) { return rmsnorm(sh, 2, 2, 4) },
+		"aiter::_groupnorm_run":        channelNorm,
 		"sgl_kernel::silu_and_mul":     siluAndMul,
 		"sgl_kernel::rotary_embedding": rotary,
 		"sglang::store_cache":          storeCache,
 	}
-	for op, causal := range map[string]int{ // index of is_causal
-		"aten::_scaled_dot_product_flash_attention":     4,
-		"aten::_scaled_dot_product_efficient_attention": 6,
-		"aten::_scaled_dot_product_cudnn_attention":     6,
-	} {
-		m[op] = func(sh Shape) (Work, bool) { return attention(sh, sh.at(causal).truth()) }
+	for _, op := range []string{"aiter::add_rmsnorm", "aiter::rmsnorm2d_fwd_with_add_ck"} {
+		m[op] = func(sh Shape) (Work, bool) { return rmsnorm(sh, 4, 4, 5) }
 	}
-	for op, causal := range map[string]int{
-		"aten::_scaled_dot_product_flash_attention_backward":     11,
-		"aten::_scaled_dot_product_efficient_attention_backward": 11,
-		"aten::_scaled_dot_product_cudnn_attention_backward":     14,
-	} {
-		m[op] = func(sh Shape) (Work, bool) { return attentionBackward(sh, sh.at(causal).truth()) }
-	}
+	addAttention(m)
+	addGroupedGEMM(m)
 	for _, library := range []string{"", "native_", "miopen_", "cudnn_"} {
 		for _, kind := range []string{"batch_norm", "group_norm", "instance_norm"} {
 			m["aten::"+library+kind] = channelNorm
@@ -92,10 +88,14 @@ var models = func() map[string]model {
 		m["aten::"+op] = func(sh Shape) (Work, bool) { return unary(sh.at(0), sh.at(0)) }
 	}
 	for op := range strings.FieldsSeq(`add add_ mul mul_ sub sub_ div div_ threshold_backward sigmoid_backward`) {
-		m["aten::"+op] = func(sh Shape) (Work, bool) { return binary(sh.at(0), sh.at(1)) }
+		m["aten::"+op] = func(sh Shape) (Work, bool) { return binary(sh.at(0), sh.at(1), sh.at(2)) }
 	}
 	for op := range strings.FieldsSeq(`sum mean max min norm linalg_norm std var logsumexp amin amax`) {
 		m["aten::"+op] = reduce
+	}
+	for _, dims := range []string{"1d", "2d", "3d"} {
+		m["aten::replication_pad"+dims] = replicationPad
+		m["aten::upsample_nearest"+dims] = upsampleNearest
 	}
 	return m
 }()
@@ -227,8 +227,9 @@ func unary(in, out Operand) (Work, bool) {
 	return w, true
 }
 
-// binary broadcasts its operands, aligned at the right.
-func binary(a, b Operand) (Work, bool) {
+// binary broadcasts its operands, aligned at the right. The result is of the type of out, if that is a tensor; of two tensors it
+// has the longer type, of a tensor and a scalar the tensor's.
+func binary(a, b, out Operand) (Work, bool) {
 	if a.Type == "" || b.Type == "" {
 		return Work{}, false
 	}
@@ -243,11 +244,45 @@ func binary(a, b Operand) (Work, bool) {
 		}
 		n *= float64(d)
 	}
+	size := a.size()
+	switch {
+	case out.tensor():
+		size = out.size()
+	case a.tensor() && b.tensor():
+		size = max(size, b.size())
+	}
 	w := Work{FLOPs: n, Precision: a.precision()}
-	if a.size() > 0 && b.size() > 0 {
-		w.Bytes = a.bytes() + b.bytes() + n*a.size()
+	if a.size() > 0 && b.size() > 0 && size > 0 {
+		w.Bytes = a.bytes() + b.bytes() + n*size
 	}
 	return w, true
+}
+
+// replicationPad(input, padding): a pair of lengths for each of the last dimensions, the last one first.
+func replicationPad(sh Shape) (Work, bool) {
+	in, padding := sh.at(0), sh.at(1).ints()
+	if !in.tensor() || len(padding) == 0 || len(padding)%2 != 0 || len(padding)/2 > len(in.Dims) {
+		return Work{}, false
+	}
+	out := Operand{Dims: slices.Clone(in.Dims), Type: in.Type}
+	for i := 0; i < len(padding); i += 2 {
+		out.Dims[len(in.Dims)-1-i/2] += padding[i] + padding[i+1]
+	}
+	return resized(in, out), true
+}
+
+// upsampleNearest(input, output_size, …).
+func upsampleNearest(sh Shape) (Work, bool) {
+	in, size := sh.at(0), sh.at(1).ints()
+	if len(in.Dims) < 3 || len(size) != len(in.Dims)-2 {
+		return Work{}, false
+	}
+	return resized(in, Operand{Dims: append(slices.Clone(in.Dims[:2]), size...), Type: in.Type}), true
+}
+
+// resized reads in and writes out, one operation an element.
+func resized(in, out Operand) Work {
+	return Work{FLOPs: out.n(), Bytes: in.bytes() + out.bytes(), Precision: in.precision()}
 }
 
 // reduce counts the result as one element, since the reduced dimensions are not among the shapes.
@@ -259,14 +294,14 @@ func reduce(sh Shape) (Work, bool) {
 	return Work{FLOPs: in.n(), Bytes: in.bytes() + in.size(), Precision: in.precision()}, true
 }
 
-// rmsnorm has tensors equal operands of [rows, C] and a weight of [C].
-func rmsnorm(sh Shape, tensors int, perElement float64) (Work, bool) {
-	x, weight := sh.at(0), sh.at(tensors)
+// rmsnorm moves tensors of [rows, C], of which those that are operands come first, and a weight of [C] behind these.
+func rmsnorm(sh Shape, operands int, tensors, perElement float64) (Work, bool) {
+	x, weight := sh.at(0), sh.at(operands)
 	if !x.tensor() || !weight.tensor() {
 		return Work{}, false
 	}
 	rows := x.n() / float64(x.Dims[len(x.Dims)-1])
-	return Work{FLOPs: perElement*x.n() + 2*rows, Bytes: float64(tensors)*x.bytes() + weight.bytes(), Precision: x.precision()}, true
+	return Work{FLOPs: perElement*x.n() + 2*rows, Bytes: tensors*x.bytes() + weight.bytes(), Precision: x.precision()}, true
 }
 
 func siluAndMul(sh Shape) (Work, bool) {

@@ -57,6 +57,21 @@ func TestModels(t *testing.T) {
 		{"aten::_scaled_dot_product_flash_attention_backward", `[[1,2,4,8],[1,2,4,8],[1,2,4,8],[1,2,4,8],[],[],[],[],[],[],[],[]]`,
 			`["float","float","float","float"]`, `["","","","","","","","","","","0.","False"]`, 2 * 16 * 2 * 5 * 8, 4 * 7 * 64},
 		{"aten::add", `[[2,3],[3]]`, `["float","float"]`, "", 6, 4 * (6 + 3 + 6)},
+		{"aten::mul", `[[1,256,4096],[1,256,1]]`, `["c10::BFloat16","float"]`, "", 1 << 20, 2<<20 + 4*256 + 4<<20}, // the result is float
+		{"aten::mul", `[[2,3],[]]`, `["c10::BFloat16","double"]`, "", 6, 2*6 + 8 + 2*6},                            // a scalar does not promote
+		{"aten::add", `[[2,3],[2,3],[2,3]]`, `["float","float","c10::BFloat16"]`, "", 6, 4*6 + 4*6 + 2*6},
+		{"aten::replication_pad3d", `[[1,128,17,240,240],[]]`, `["c10::BFloat16","ScalarList"]`, `["","[1, 1, 1, 1, 2, 0]"]`,
+			128 * 19 * 242 * 242, 2 * 128 * (17*240*240 + 19*242*242)},
+		{"aten::upsample_nearest1d", `[[1,768,8],[],[]]`, `["c10::BFloat16","ScalarList",""]`, `["","[128]",""]`, 768 * 128, 2 * 768 * (8 + 128)},
+		{"aiter::rms_norm", `[[32,2880],[2880],[],[]]`, bf16, "", 368_704, 2 * (2*92160 + 2880)},
+		{"aiter::rmsnorm2d_fwd_with_add_ck", `[[32,2880],[32,2880],[32,2880],[32,2880],[2880]]`, `["c10::BFloat16","","","","c10::BFloat16"]`, "", 460_864, 2 * (4*92160 + 2880)},
+		{"aiter::_groupnorm_run", `[[1,512,32,32],[],[512],[512],[]]`, `["c10::BFloat16","Scalar","c10::BFloat16","c10::BFloat16","Scalar"]`, "", 2_624_512, 2*2<<19 + 2*6*512},
+		{"aiter::fmha_v3_fwd", `[[1,768,24,128],[1,768,24,128],[1,768,24,128]]`, bf16, `["","","","0.","0.08","False"]`, 7_247_757_312, 18 << 20},
+		{"aiter::wrapper_fmha_v3_bwd", `[[1,4,2,8],[1,4,2,8],[1,4,2,8],[1,4,2,8]]`, `["float","float","float","float"]`, "", 2 * 16 * 2 * 5 * 8, 4 * 7 * 64},
+		{"primus_turbo::grouped_gemm", `[[64,16],[4,32,16],[4]]`, bf16, "", 2 * 64 * 16 * 32, 2 * (64*16 + 4*16*32 + 64*32)},
+		{"aten::_grouped_mm", `[[64,16],[4,16,32],[4]]`, bf16, "", 2 * 64 * 16 * 32, 2 * (64*16 + 4*16*32 + 64*32)},
+		{"triton_per_fused_abs_0", `[[8,4],[2,4],[]]`, `["c10::BFloat16","float","Scalar"]`, `["","","32"]`, 32, 2 * 32}, // float beside c10 types is left out
+		{"triton_poi_fused_abs_0", `[[8,4],[8,4],[]]`, `["float","float","Scalar"]`, `["","","32"]`, 32, 3 * 4 * 32},
 	} {
 		w, ok := Model(c.op, ParseShape(c.dims, c.types, c.concrete))
 		if !ok || w.FLOPs != c.flops || w.Bytes != c.bytes {
@@ -67,6 +82,32 @@ func TestModels(t *testing.T) {
 		if w, ok := Model(c[0], ParseShape(c[1], bf16, "")); ok {
 			t.Errorf("%v: %+v", c, w)
 		}
+	}
+}
+
+// TestPaged has the figures of TraceLens' reports on vLLM, SGLang and aiter (AMD-AGI/TraceLens 171dd747, tests/traces/inference).
+func TestPaged(t *testing.T) {
+	const types = `["c10::BFloat16","c10::BFloat16","c10::BFloat16","c10::BFloat16","c10::BFloat16"]`
+	for _, c := range []struct {
+		op, dims        string
+		prefill, decode Lengths
+		gflops, mb      float64
+	}{
+		{"vllm::unified_attention_with_output", `[[32,64,64],[32,8,64],[32,8,64],[32,64,64]]`, Lengths{}, Lengths{32, 55086, 32, 55086}, 0.902529024, 108.08984375},
+		{"vllm::unified_attention_with_output", `[[8192,64,64],[8192,8,64],[8192,8,64],[8192,64,64]]`, Lengths{8155, 8430, 7475785, 7671310}, Lengths{37, 34489, 37, 34489}, 65.010180096, 211.826171875},
+		{"aiter::mha_batch_prefill", `[[15360,32,128],[835874,8,128],[835874,8,128]]`, Lengths{15360, 15360, 15728640, 15728640}, Lengths{}, 128.84901888, 300},
+		{"sglang_profiler::attention_paged_attention_ragged_100", `[[32,32,128],[10905190400],[32,32,128],[835874,1,8,128],[835874,1,8,128]]`, Lengths{}, Lengths{32, 32785, 32, 32785}, 0.53714944, 128.56640625},
+	} {
+		w, ok := Paged(c.op, ParseShape(c.dims, types, ""), c.prefill, c.decode)
+		if !ok || w.FLOPs/1e9 != c.gflops || w.Bytes/(1<<20) != c.mb || !w.Matrix || !IsPaged(c.op) {
+			t.Errorf("%s: %v GFLOPS, %v MB, %v; want %v, %v", c.op, w.FLOPs/1e9, w.Bytes/(1<<20), ok, c.gflops, c.mb)
+		}
+		if _, ok := Paged(c.op, ParseShape(c.dims, types, ""), Lengths{}, Lengths{}); ok {
+			t.Errorf("%s without a sequence has work", c.op)
+		}
+	}
+	if _, ok := Paged("aten::mm", ParseShape(`[[1,2,3],[1,2,3]]`, types, ""), Lengths{Q: 1}, Lengths{}); ok || IsPaged("aten::mm") {
+		t.Error("a product is an attention")
 	}
 }
 

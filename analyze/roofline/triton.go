@@ -42,44 +42,49 @@ func fusedOps(name string) (kind string, perElement float64, ok bool) {
 
 // triton is the work of one of Inductor's kernels. Its last concrete inputs are the numbers of elements: of the rows and in
 // a row for a reduction, of all for others. Every tensor moves once; a pointwise kernel writes its first one, too, as its
-// output is listed only once.
+// output is listed only once. Among tensors of c10 types those of plain ones, such as float, are left out, as in the
+// reference's figures: they are statistics, mostly.
 func triton(name string, sh Shape) (Work, bool) {
 	kind, perElement, ok := fusedOps(name)
 	if !ok {
 		return Work{}, false
 	}
 	var scalars []float64
-	var w Work
-	first := 0.0
-	known := true
+	var tensors Shape
+	c10 := false
 	for _, o := range sh {
 		if n, ok := o.integer(); ok {
 			scalars = append(scalars, float64(n))
 		}
-		if o.Type == "Scalar" || !o.tensor() {
-			continue
+		if o.Type != "Scalar" && o.tensor() {
+			tensors = append(tensors, o)
+			c10 = c10 || strings.HasPrefix(o.Type, "c10::")
 		}
-		if first == 0 {
-			first = o.size()
-			w.Precision = o.precision()
-		}
-		known = known && o.size() > 0
-		w.Bytes += o.bytes()
 	}
 	n := len(scalars)
-	switch {
-	case n == 0:
+	if n == 0 {
 		return Work{}, false
-	case kind != "poi" && n >= 2:
-		w.FLOPs = perElement * scalars[n-2] * scalars[n-1]
-	default:
-		w.FLOPs = perElement * scalars[n-1]
 	}
-	if kind == "poi" {
-		w.Bytes += first * scalars[n-1]
+	last := scalars[n-1]
+	w := Work{FLOPs: perElement * last}
+	if kind != "poi" && n >= 2 {
+		w.FLOPs = perElement * scalars[n-2] * last
 	}
-	if !known {
-		w.Bytes = 0
+	for i, o := range tensors {
+		if c10 && !strings.HasPrefix(o.Type, "c10::") {
+			continue
+		}
+		if o.size() == 0 {
+			w.Bytes = 0
+			break
+		}
+		if w.Precision == "" {
+			w.Precision = o.precision()
+		}
+		w.Bytes += o.bytes()
+		if i == 0 && kind == "poi" {
+			w.Bytes += o.size() * last
+		}
 	}
 	return w, true
 }

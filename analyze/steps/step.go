@@ -19,18 +19,21 @@ import (
 	"strings"
 
 	"github.com/tracehandler/tracehandler/analyze/kineto"
+	"github.com/tracehandler/tracehandler/analyze/roofline"
 )
 
 // Root is one iteration.
 type Root struct {
 	Name       string
 	TS, Dur    int64
-	Thread     int32 // index into the trace's Threads
-	Context    int   // requests that are prefilled
-	Generation int   // requests that are decoded
-	Batch      int   // tokens, as far as the name tells; else requests
-	Detailed   bool  // the name states the sums of lengths, too
-	Training   bool  // a ProfilerStep: all threads of its process work for it, as autograd's does
+	Thread     int32            // index into the trace's Threads
+	Context    int              // requests that are prefilled
+	Generation int              // requests that are decoded
+	Batch      int              // tokens, as far as the name tells; else requests
+	Detailed   bool             // the name states the sums of lengths, too
+	Training   bool             // a ProfilerStep: all threads of its process work for it, as autograd's does
+	Prefill    roofline.Lengths // of the sequences that are prefilled, if Detailed
+	Decode     roofline.Lengths // of those that are decoded, if Detailed
 }
 
 // Requests is the number of requests the iteration serves.
@@ -45,7 +48,7 @@ type tier struct {
 
 type form struct {
 	re    *regexp.Regexp
-	parse func(m []string) (context, generation, batch int)
+	parse func(r *Root, m []string)
 }
 
 func atoi(s string) int {
@@ -68,53 +71,71 @@ func bracketed(s string) map[string]int {
 	return m
 }
 
-func sglang(m []string) (context, generation, batch int) {
-	f := bracketed(m[2])
-	bs := f["bs"]
-	batch = bs
-	if toks, ok := f["toks"]; ok {
-		batch = toks
-	}
-	switch {
-	case m[1] == "DECODE":
-		return 0, bs, batch
-	case m[1] == "MIXED" && strings.Contains(m[2], "dec="):
-		return max(bs-f["dec"], 0), f["dec"], batch
-	}
-	return bs, 0, batch
+// vllm is execute_<tokens>_context_<requests>(sq…sk…sqsq…sqsk…)_generation_<requests>(…): Q is sq, K sk, and so on.
+func vllm(r *Root, m []string) {
+	r.Batch, r.Context, r.Generation = atoi(m[1]), atoi(m[2]), atoi(m[7])
+	r.Prefill, r.Decode = lengths(m[3:7]), lengths(m[8:12])
 }
 
-func atom(m []string) (context, generation, batch int) {
+func lengths(m []string) roofline.Lengths {
+	return roofline.Lengths{Q: float64(atoi(m[0])), K: float64(atoi(m[1])), QQ: float64(atoi(m[2])), QK: float64(atoi(m[3]))}
+}
+
+// sglang is step[MODE bs=… toks=…]; detailed ones have sums of lengths, c_… and g_…, and mixed ones the requests c and g.
+// Mixed ones without count as prefill.
+func sglang(r *Root, m []string) {
 	f := bracketed(m[2])
 	bs := f["bs"]
-	batch = bs
-	if toks, ok := f["toks"]; ok {
-		batch = toks
+	r.Batch = cmp.Or(f["c_sq"]+f["g_sq"], f["toks"], bs)
+	switch m[1] {
+	case "DECODE":
+		r.Generation = bs
+	case "MIXED":
+		r.Context, r.Generation = f["c"], f["g"]
+		if r.Context+r.Generation == 0 {
+			r.Context = bs
+		}
+	default:
+		r.Context = bs
 	}
+	of := func(group string) roofline.Lengths {
+		return roofline.Lengths{Q: float64(f[group+"_sq"]), K: float64(f[group+"_sk"]), QQ: float64(f[group+"_sqsq"]), QK: float64(f[group+"_sqsk"])}
+	}
+	r.Prefill, r.Decode = of("c"), of("g")
+}
+
+// atom is prefill[bs=… tok=… sk=… sqsq=… sqsk=…] or decode[…].
+func atom(r *Root, m []string) {
+	f := bracketed(m[2])
+	r.Batch = cmp.Or(f["tok"], f["toks"], f["bs"])
+	l := roofline.Lengths{Q: float64(r.Batch), K: float64(f["sk"]), QQ: float64(f["sqsq"]), QK: float64(f["sqsk"])}
 	if m[1] == "decode" {
-		return 0, bs, batch
+		r.Generation, r.Decode = f["bs"], l
+	} else {
+		r.Context, r.Prefill = f["bs"], l
 	}
-	return bs, 0, batch
 }
 
 var tiers = []tier{
 	{true, false, []form{
-		{regexp.MustCompile(`^execute_(\d+)_context_(\d+)\(sq\d+sk\d+sqsq\d+sqsk\d+\)_generation_(\d+)\(sq\d+sk\d+sqsq\d+sqsk\d+\)`), func(m []string) (int, int, int) {
-			return atoi(m[2]), atoi(m[3]), atoi(m[1])
-		}},
-		{regexp.MustCompile(`^(prefill|decode)\[([^\]]*sqsq=[^\]]*)\]`), atom},
-		{regexp.MustCompile(`^step\[(EXTEND|DECODE|MIXED)\s+([^\]]*sqsq=[^\]]*)\]`), sglang},
+		{regexp.MustCompile(`^execute_(\d+)_context_(\d+)\(sq(\d+)sk(\d+)sqsq(\d+)sqsk(\d+)\)_generation_(\d+)\(sq(\d+)sk(\d+)sqsq(\d+)sqsk(\d+)\)`), vllm},
+		{regexp.MustCompile(`^(prefill|decode)\[(.*sqsq=\d.*)\]`), atom},
+		{regexp.MustCompile(`^step\[(EXTEND|DECODE|MIXED)\b([^\]]*sqsq=\d[^\]]*)\]`), sglang},
 	}},
 	{false, false, []form{
-		{regexp.MustCompile(`^execute_context_(\d+)\((\d+)\)_generation_(\d+)\((\d+)\)`), func(m []string) (int, int, int) {
-			return atoi(m[1]), atoi(m[3]), atoi(m[2]) + atoi(m[4])
+		{regexp.MustCompile(`^execute_context_(\d+)\((\d+)\)_generation_(\d+)\((\d+)\)`), func(r *Root, m []string) {
+			r.Context, r.Generation, r.Batch = atoi(m[1]), atoi(m[3]), atoi(m[2])+atoi(m[4])
 		}},
-		{regexp.MustCompile(`^step\[(EXTEND|DECODE|MIXED)\s*([^\]]*)\]`), sglang},
-		{regexp.MustCompile(`^(prefill|decode)\[([^\]]*)\]`), atom},
-		{regexp.MustCompile(`^execute_diffusion_(\d+)_\d+x\d+`), func(m []string) (int, int, int) { return 0, atoi(m[1]), atoi(m[1]) }},
+		{regexp.MustCompile(`^step\[(EXTEND|DECODE|MIXED)\b([^\]]*)\]`), sglang},
+		{regexp.MustCompile(`^(prefill|decode)\[(.*)\]`), atom},
+		{regexp.MustCompile(`^execute_diffusion_(\d+)_\d+x\d+`), func(r *Root, m []string) { r.Generation, r.Batch = atoi(m[1]), atoi(m[1]) }},
+		{regexp.MustCompile(`^execute_new_(\d+)_cached_(\d+)`), func(r *Root, m []string) { // vLLM before it told the two apart
+			r.Context, r.Generation = atoi(m[1]), atoi(m[2])
+			r.Batch = r.Requests()
+		}},
 	}},
 	{false, true, []form{
-		{regexp.MustCompile(`^ProfilerStep#?\d+`), func([]string) (int, int, int) { return 0, 1, 1 }},
+		{regexp.MustCompile(`^ProfilerStep#?\d+`), func(r *Root, _ []string) { r.Generation, r.Batch = 1, 1 }},
 	}},
 }
 
@@ -127,7 +148,7 @@ func Find(t *kineto.Trace) []Root {
 			for _, f := range tr.forms {
 				if m := f.re.FindStringSubmatch(name); m != nil {
 					r := Root{Name: name, TS: n.TS, Dur: n.Dur, Thread: n.Thread, Detailed: tr.detailed, Training: tr.training}
-					r.Context, r.Generation, r.Batch = f.parse(m)
+					f.parse(&r, m)
 					roots = append(roots, r)
 					break
 				}

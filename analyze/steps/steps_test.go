@@ -11,6 +11,7 @@ import (
 
 	"github.com/tracehandler/tracehandler/analyze/chrometrace"
 	"github.com/tracehandler/tracehandler/analyze/kineto"
+	"github.com/tracehandler/tracehandler/analyze/roofline"
 )
 
 // TestVectors compares regions, windows and what is in them with TraceLens' splitter.
@@ -104,17 +105,34 @@ func TestVectors(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	for name, want := range map[string]Root{
-		"step[DECODE bs=32]":                {Generation: 32, Batch: 32},
-		"step[EXTEND bs=4 toks=4096]":       {Context: 4, Batch: 4096},
-		"decode[bs=117/128]":                {Generation: 117, Batch: 117},
-		"prefill[bs=2 toks=300 sqsq=90000]": {Context: 2, Batch: 300},
-		"execute_diffusion_2_1024x768":      {Generation: 2, Batch: 2},
-		"ProfilerStep#7":                    {Generation: 1, Batch: 1},
+		"step[DECODE bs=32]":          {Generation: 32, Batch: 32},
+		"step[EXTEND bs=4 toks=4096]": {Context: 4, Batch: 4096},
+		"decode[bs=117/128]":          {Generation: 117, Batch: 117},
+		"prefill[bs=2 tok=300 ctx=[10, 20] sk=320 sqsq=90000 sqsk=96000]": {Context: 2, Batch: 300, Detailed: true,
+			Prefill: roofline.Lengths{Q: 300, K: 320, QQ: 90000, QK: 96000}},
+		"step[MIXED bs=5 toks=40 c=2 g=3 c_sq=37 c_sk=50 c_sqsq=700 c_sqsk=900 g_sq=3 g_sk=90 g_sqsq=3 g_sqsk=90]": {Context: 2, Generation: 3, Batch: 40, Detailed: true,
+			Prefill: roofline.Lengths{Q: 37, K: 50, QQ: 700, QK: 900}, Decode: roofline.Lengths{Q: 3, K: 90, QQ: 3, QK: 90}},
+		"step[MIXED bs=5 toks=40]": {Context: 5, Batch: 40},
+		"execute_8192_context_9(sq8155sk8430sqsq7475785sqsk7671310)_generation_37(sq37sk34489sqsq37sqsk34489)": {Context: 9, Generation: 37, Batch: 8192, Detailed: true,
+			Prefill: roofline.Lengths{Q: 8155, K: 8430, QQ: 7475785, QK: 7671310}, Decode: roofline.Lengths{Q: 37, K: 34489, QQ: 37, QK: 34489}},
+		"execute_context_8(1024)_generation_56(56)": {Context: 8, Generation: 56, Batch: 1080},
+		"execute_new_2_cached_30":                   {Context: 2, Generation: 30, Batch: 32},
+		"execute_diffusion_2_1024x768":              {Generation: 2, Batch: 2},
+		"ProfilerStep#7":                            {Generation: 1, Batch: 1},
 	} {
 		text := `{"traceEvents":[{"ph":"X","cat":"user_annotation","name":"` + name + `","pid":1,"tid":1,"ts":5,"dur":2}]}`
 		roots := Find(kineto.Load(chrometrace.NewScanner(strings.NewReader(text)), nil))
-		if len(roots) != 1 || roots[0].Context != want.Context || roots[0].Generation != want.Generation || roots[0].Batch != want.Batch {
+		if len(roots) != 1 {
 			t.Errorf("%s: %+v", name, roots)
+			continue
+		}
+		got := roots[0]
+		got.Name, got.TS, got.Dur, got.Training = "", 0, 0, false
+		if !got.Detailed {
+			got.Prefill, got.Decode = roofline.Lengths{}, roofline.Lengths{}
+		}
+		if got != want {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 	}
 	if Find(kineto.Load(chrometrace.NewScanner(strings.NewReader(`[]`)), nil)) != nil {
