@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"bytes"
 	"encoding/binary"
 	"slices"
 
@@ -17,6 +18,10 @@ type TextTest struct {
 	known   map[uint64]*logtype
 	open    bool // of some log types
 	never   bool
+	fold    bool
+	held    map[string]bool // runs of the pattern that dictionary variables have
+	byWord  []uint64        // log types that match only if a variable is in words
+	words   *IDSet          // nil if it is not known
 	needs   []need
 	windows []window // that matching records lie in, nil if it is not known
 	text    []byte
@@ -32,51 +37,168 @@ type need struct {
 // NewTextTest looks the pattern's words up in the dictionaries. fold says whether the pattern was parsed with fold. It
 // takes for granted that texts are split as package encoding does it.
 func (r *Reader) NewTextTest(pattern *encoding.Query, fold bool) (*TextTest, error) {
-	t := &TextTest{r: r, pattern: pattern, known: map[uint64]*logtype{}}
+	t := &TextTest{r: r, pattern: pattern, fold: fold, known: map[uint64]*logtype{}}
+	if err := t.findWords(); err != nil || t.never {
+		return t, err
+	}
+	// What a text must have if no dictionary variable has a part of what is looked for, and if any may have.
+	without := pattern.Narrow(func([]byte) bool { return false })
+	with := pattern.Narrow(func([]byte) bool { return true })
+	var types [][]byte // that match only with a variable
+	var ids []uint64
 	t.never = true
 	err := r.LogTypes().chunks(nil, func(first uint64, plain []byte) error {
 		t.unknown(first)
 		return eachEntry(plain, func(text []byte) error {
+			id := uint64(len(t.types))
 			v := no
-			var kinds []byte
-			if pattern.MayMatchLogtype(text) {
-				v, t.never = maybe, false
-				if pattern.MustMatchLogtype(text) {
-					v = yes
-				} else {
-					kinds = placeholders(text)
-					t.known[uint64(len(t.types))] = parseLogtype(text, false)
-				}
+			switch {
+			case pattern.MustMatchLogtype(text):
+				v = yes
+			case without.MayMatchLogtype(text):
+				v = maybe
+			case with.MayMatchLogtype(text):
+				types, ids = append(types, slices.Clone(text)), append(ids, id)
 			}
-			t.types = append(t.types, v)
-			t.kinds = append(t.kinds, kinds)
-			t.open = t.open || v == maybe
-			return r.pool.take(32 + int64(len(kinds)))
+			t.types, t.kinds = append(t.types, v), append(t.kinds, nil)
+			t.never = t.never && v == no
+			if v == maybe {
+				t.keep(id, text)
+			}
+			return r.pool.take(32 + int64(len(text)))
 		})
 	})
 	if r.logs.damage() != nil { // some are not known
 		t.unknown(uint64(len(t.types)) + 1)
 	}
-	if err != nil || t.never {
+	if err != nil || len(types) == 0 {
 		return t, err
 	}
-	for _, v := range pattern.Variables(encoding.EightByte) {
+	if t.held, err = t.findRuns(); err != nil {
+		return nil, err
+	}
+	narrow := pattern.Narrow(func(run []byte) bool { return t.held[string(run)] })
+	for i, text := range types {
+		if narrow.MayMatchLogtype(text) {
+			t.types[ids[i]], t.never = maybe, false
+			t.keep(ids[i], text)
+			t.byWord = append(t.byWord, ids[i])
+		}
+	}
+	slices.Sort(t.byWord)
+	// If all texts need one of few words, they are where those are.
+	matching := 0
+	for _, v := range t.types {
+		if v != no {
+			matching++
+		}
+	}
+	if matching == len(t.byWord) && t.windows == nil && t.words != nil && t.words.n <= maxWindows {
+		t.windows = t.words.windows
+	}
+	return t, nil
+}
+
+// keep remembers a log type of which it is open whether its texts match.
+func (t *TextTest) keep(id uint64, text []byte) {
+	t.kinds[id], t.known[id], t.open = placeholders(text), parseLogtype(text, false), true
+}
+
+// findWords looks up the variables that a text must have.
+func (t *TextTest) findWords() (err error) {
+	for _, v := range t.pattern.Variables(encoding.EightByte) {
 		n := need{placeholder: v.Kind.Placeholder(), bits: uint64(v.Bits)}
 		if v.Kind == encoding.Dict {
-			if n.ids, err = r.Variables().find(v.Word, fold); err != nil {
-				return nil, err
+			d := t.r.Variables()
+			if n.ids, err = d.find(v.Word, t.fold); err != nil {
+				return err
 			}
 			if len(n.ids) == 0 {
-				t.never, t.open = true, false
-				return t, nil
+				t.never = true
+				return nil
 			}
-			if w := r.Variables().windows(n.ids); w != nil && (t.windows == nil || width(w) < width(t.windows)) {
+			if w := d.windows(n.ids); w != nil && (t.windows == nil || width(w) < width(t.windows)) {
 				t.windows = w
 			}
 		}
 		t.needs = append(t.needs, n)
 	}
-	return t, nil
+	return nil
+}
+
+// minRun is how long a run of the pattern is, at least, for the dictionary to be asked whether it has it: short ones it
+// has.
+const minRun = 3
+
+// findRuns says which runs of the pattern are in a dictionary variable, and which variables have one of them.
+func (t *TextTest) findRuns() (held map[string]bool, err error) {
+	held = map[string]bool{}
+	var runs [][]byte
+	for _, run := range t.pattern.Runs() {
+		if len(run) < minRun || slices.ContainsFunc(t.needs, func(n need) bool { return n.ids != nil }) {
+			held[string(run)] = true // a variable that is needed says more
+		} else if !held[string(run)] {
+			runs = append(runs, run)
+		}
+	}
+	if len(runs) == 0 {
+		return held, nil
+	}
+	short := len(held) > 0
+	words := &IDSet{}
+	var few []uint64
+	var lower []byte
+	err = t.r.Variables().chunks(nil, func(first uint64, plain []byte) error {
+		if t.fold {
+			lower = appendLower(lower[:0], plain)
+		} else {
+			lower = plain
+		}
+		here := slices.DeleteFunc(slices.Clone(runs), func(run []byte) bool { return !bytes.Contains(lower, run) })
+		if len(here) == 0 {
+			return nil
+		}
+		// Lengths are not texts, and may have been changed in lower.
+		id, at := first, 0
+		return eachEntry(plain, func(entry []byte) error {
+			text := lower[at+8:][:len(entry)]
+			at += 8 + len(entry)
+			has := false
+			for _, run := range here {
+				if bytes.Contains(text, run) {
+					held[string(run)], has = true, true
+				}
+			}
+			if has {
+				words.Add(id)
+				if len(few) <= maxWindows {
+					few = append(few, id)
+				}
+			}
+			id++
+			return nil
+		})
+	})
+	if t.r.vars.err != nil { // some are not known
+		for _, run := range runs {
+			held[string(run)] = true
+		}
+		return held, err
+	}
+	if words.windows = t.r.Variables().windows(few); !short {
+		t.words = words
+	}
+	return held, err
+}
+
+func appendLower(dst, text []byte) []byte {
+	for _, c := range text {
+		if 'A' <= c && c <= 'Z' {
+			c |= 0x20
+		}
+		dst = append(dst, c)
+	}
+	return dst
 }
 
 // width returns the number of records that windows span, about.
@@ -175,6 +297,9 @@ func (s *scan) message(t *TextTest, c *scanColumn, cell uint64) (certainty, erro
 			return no, nil
 		}
 	}
+	if t.words != nil && t.lacksWord(id, kinds, vars) {
+		return no, nil
+	}
 	return t.match(t.known[id], vars)
 }
 
@@ -190,6 +315,19 @@ func (n *need) met(kinds, vars []byte) bool {
 		}
 	}
 	return false
+}
+
+// lacksWord reports whether a text would need a dictionary variable that it does not have.
+func (t *TextTest) lacksWord(id uint64, kinds, vars []byte) bool {
+	if _, found := slices.BinarySearch(t.byWord, id); !found {
+		return false
+	}
+	for i, kind := range kinds {
+		if kind == encoding.DictPlaceholder && t.words.Has(binary.LittleEndian.Uint64(vars[8*i:])) {
+			return false
+		}
+	}
+	return true
 }
 
 // match puts a text together, or as much of it as decides.

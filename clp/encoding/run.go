@@ -104,3 +104,94 @@ func (q *Query) Fragment() []byte {
 	}
 	return best
 }
+
+// Narrowed is a Query with what is known of the variables of messages: a run of token bytes, as NextVariable has them, lies
+// in one token of a message, so that it is constant text or part of one variable, never of both.
+type Narrowed struct {
+	q    *Query
+	some [3]uint64 // by Kind: states that a byte of such a variable leaves for the next one
+}
+
+// Runs returns the runs of token bytes that the pattern spells out.
+func (q *Query) Runs() (runs [][]byte) {
+	q.eachRun(func(run []byte, _ uint64) { runs = append(runs, run) })
+	return runs
+}
+
+// eachRun calls f for the runs in the machine, and the states in which their bytes are read.
+func (q *Query) eachRun(f func(run []byte, states uint64)) {
+	n := len(q.elems)
+	if !q.whole {
+		n = machineStates - 2 // behind them is a *
+	}
+	var run []byte
+	var states uint64
+	for i := 0; i <= n; i++ {
+		if i < n && q.elems[i].kind == 0 && classes[q.elems[i].c]&isToken != 0 {
+			run = append(run, q.elems[i].c)
+			states |= 1 << i
+		} else if run != nil {
+			f(run, states)
+			run, states = nil, 0
+		}
+	}
+}
+
+// Narrow returns q with what is known: held says whether some dictionary variable contains a run; of numbers, the
+// digits tell.
+func (q *Query) Narrow(held func(run []byte) bool) *Narrowed {
+	n := &Narrowed{q, q.some}
+	q.eachRun(func(run []byte, states uint64) {
+		number, whole := true, true
+		for _, c := range run {
+			digit := classes[c]&isDigit != 0 || c == '-'
+			number = number && (digit || c == '.')
+			whole = whole && digit
+		}
+		if !whole {
+			n.some[Int] &^= states
+		}
+		if !number {
+			n.some[Float] &^= states
+		}
+		if !held(run) {
+			n.some[Dict] &^= states
+		}
+	})
+	return n
+}
+
+// MayMatchLogtype is that of Query, and certain in more cases.
+func (n *Narrowed) MayMatchLogtype(logtype []byte) bool {
+	q := n.q
+	s := q.start()
+	for i := 0; i < len(logtype) && s != 0; i++ {
+		switch c := logtype[i]; c {
+		case IntPlaceholder:
+			s = q.readAny(s, n.some[Int])
+		case FloatPlaceholder:
+			s = q.readAny(s, n.some[Float])
+		case DictPlaceholder:
+			s |= q.readAny(s, n.some[Dict])
+		case Escape:
+			if i++; i < len(logtype) {
+				s = q.read(s, logtype[i])
+			}
+		default:
+			s = q.read(s, c)
+		}
+	}
+	return s&q.final != 0
+}
+
+// readAny gives all states that one byte and more lead to, which are read in the given states or taken by a *.
+func (q *Query) readAny(s, some uint64) uint64 {
+	s = q.closure(s&some<<1 | s&q.stars)
+	for {
+		next := s | q.closure(s&some<<1)
+		if next == s {
+			return s
+		}
+		s = next
+	}
+}

@@ -1,6 +1,7 @@
 package encoding
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -59,8 +60,8 @@ func TestRun(t *testing.T) {
 		}
 		return s
 	}
-	must, matched, words := 0, 0, 0
-	for range 200_000 {
+	must, matched, words, vain, narrowed := 0, 0, 0, 0, 0
+	for range 100_000 {
 		s := text(9, "a1 =.-\\")
 		pattern := text(7, "a1 =.-*?*")
 		if random.IntN(2) == 0 {
@@ -86,6 +87,28 @@ func TestRun(t *testing.T) {
 		if may := r.Read([]byte(s[:cut])) && r.Read([]byte(s[cut:])) && r.Matches(); may != match || !ok {
 			t.Fatalf("%q, %q: %v, run %v", s, pattern, match, may)
 		}
+		narrow := q.Narrow(func(run []byte) bool {
+			for i := range m.Words() {
+				word := m.Word(i)
+				if fold {
+					word = bytes.ToLower(word)
+				}
+				if bytes.Contains(word, run) {
+					return true
+				}
+			}
+			return false
+		})
+		if may := narrow.MayMatchLogtype(m.Logtype); may && !match {
+			vain++
+		} else if match && !may {
+			t.Fatalf("%q matches %q, which is narrowed to nothing", s, pattern)
+		} else if !match && q.MayMatchLogtype(m.Logtype) {
+			narrowed++
+		}
+		if f := q.Fragment(); match && !fold && !strings.Contains(s, string(f)) {
+			t.Fatalf("%q matches %q without %q", s, pattern, f)
+		}
 		if !match {
 			continue
 		}
@@ -105,7 +128,10 @@ func TestRun(t *testing.T) {
 			}
 		}
 	}
-	if must < 1000 || matched < 10_000 || words < 1000 {
+	if narrowed < 1000 {
+		t.Errorf("narrowed only %d times, not %d times", narrowed, vain)
+	}
+	if must < 1000 || matched < 10_000 || words < 500 {
 		t.Errorf("only %d, %d, %d", must, matched, words)
 	}
 }
