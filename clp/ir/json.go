@@ -11,14 +11,7 @@ import (
 )
 
 // isPlain reports whether text stands in a JSON string as it is.
-func isPlain(text []byte) bool {
-	for _, c := range text {
-		if c < 0x20 || c >= utf8.RuneSelf || c == '"' || c == '\\' {
-			return false
-		}
-	}
-	return true
-}
+func isPlain(text []byte) bool { return plainPrefix(text) == len(text) }
 
 // AppendQuoted appends text as a JSON string. Bytes that are not UTF-8 become U+FFFD.
 func AppendQuoted(dst, text []byte) []byte {
@@ -62,13 +55,16 @@ func (v *Value) AppendJSON(dst []byte) ([]byte, error) {
 	case Array:
 		from := len(dst)
 		dst, err := v.AppendText(dst)
-		if err == nil && !(json.Valid(dst[from:]) && utf8.Valid(dst[from:])) {
+		if err == nil && !isIntArray(dst[from:]) && !(json.Valid(dst[from:]) && utf8.Valid(dst[from:])) {
 			err = ErrArray
 		}
 		return dst, err
 	}
 	if !v.encoded {
 		return AppendQuoted(dst, v.text.logtype), nil
+	}
+	if dst, ok := v.text.appendPlain(dst); ok {
+		return dst, nil
 	}
 	// The text is decoded behind dst, and its JSON made behind that, which then takes its place.
 	from := len(dst)
@@ -79,4 +75,25 @@ func (v *Value) AppendJSON(dst []byte) ([]byte, error) {
 	end := len(dst)
 	dst = AppendQuoted(dst, dst[from:])
 	return dst[:from+copy(dst[from:], dst[end:])], nil
+}
+
+// isIntArray reports whether text is an array of short integers that are not negative, which most arrays are.
+func isIntArray(text []byte) bool {
+	last := len(text) - 1
+	if last < 2 || text[0] != '[' || text[last] != ']' {
+		return false
+	}
+	digits, zero := 0, false
+	for _, c := range text[1:last] {
+		switch {
+		case c-'0' <= 9 && !zero:
+			zero = digits == 0 && c == '0'
+			digits++
+		case c == ',' && digits > 0:
+			digits, zero = 0, false
+		default:
+			return false
+		}
+	}
+	return digits > 0
 }

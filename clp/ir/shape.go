@@ -31,15 +31,20 @@ const (
 // addHash mixes the ID of a pair into the hash of a shape.
 func addHash(h uint64, id int64) uint64 { return (h ^ uint64(uint32(id))) * 0x9E3779B97F4A7C15 }
 
-// matches reports whether the pairs, which have the hash h, are those of s, and have values that suit.
+// matches reports whether the pairs, which have the hash h, are those of s, and have values that suit. It makes arrays of
+// the values that are arrays.
 func (s *Shape) matches(h uint64, pairs []pair, autos int) bool {
 	if s == nil || s.hash != h || len(s.nodes) != len(pairs) || s.autos != autos {
 		return false
 	}
-	for i := range pairs {
+	types := s.types[:len(pairs)]
+	for i, node := range s.nodes[:len(pairs)] {
 		p := &pairs[i]
-		if p.node != s.nodes[i] || !p.suits(s.types[i]) {
+		if p.node != node || !p.suits(types[i]) {
 			return false
+		}
+		if types[i] == nodeArray {
+			p.kind = Array
 		}
 	}
 	return true
@@ -97,59 +102,4 @@ func (s *Shape) walk(n Namespace, t *tree) {
 		at = node.next
 	}
 	s.steps[n], s.order[n] = steps, order
-}
-
-// quick reads an event of a shape that is known. It reports false if it cannot; then it has changed nothing that counts,
-// and the event is to be read with all checks.
-func (r *Reader) quick(c *cursor) bool {
-	e := &r.event
-	e.reset(r, c.pos)
-	users := false
-	var h uint64
-	for {
-		tag, err := c.tag()
-		if err != nil {
-			return false
-		}
-		if tag-tagID8 > tagID32-tagID8 {
-			break
-		}
-		id, err := c.integer(1 << (tag - tagID8))
-		if err != nil {
-			return false
-		}
-		h = addHash(h, id)
-		if id >= 0 {
-			users = true
-			e.add(int32(id))
-			continue
-		}
-		if users || c.value(e.add(int32(^id))) != nil {
-			return false
-		}
-		e.autos++
-	}
-	if !users {
-		if c.b[c.pos] != tagEmpty {
-			return false
-		}
-		c.pos++
-	}
-	for i := e.autos; i < len(e.pairs); i++ {
-		if c.value(&e.pairs[i]) != nil {
-			return false
-		}
-	}
-	if e.shape = r.lastShape; !e.shape.matches(h, e.pairs, e.autos) {
-		if e.shape = r.shapes[h]; !e.shape.matches(h, e.pairs, e.autos) {
-			return false
-		}
-		r.lastShape = e.shape
-	}
-	for i, typ := range e.shape.types {
-		if typ == nodeArray {
-			e.pairs[i].kind = Array
-		}
-	}
-	return true
 }

@@ -20,7 +20,7 @@ type template struct {
 	parts     [][]byte // what stands before each user-generated value
 	tail      []byte   // and behind the last
 
-	// The source of the event before, and its text.
+	// The source of the event before as it stands in the stream, and its text.
 	path, function []byte
 	line           int64
 	source         []byte
@@ -156,33 +156,36 @@ func (w *partWriter) Value(name []byte, _ *ir.Value) error {
 func (t *template) append(d *Decoder, dst []byte, e *ir.Event) ([]byte, error) {
 	var millis, nanos, zone, line int64
 	var level slog.Level
+	var path, function []byte
+	pathAt, functionAt := -1, -1
 	hasTime, point := false, false
 	var err error
-	d.path, d.function, d.exact = d.path[:0], d.function[:0], d.exact[:0]
+	d.exact = d.exact[:0]
 	for i, r := range t.roles {
 		if r == roleNone || !t.canonical && r < roleNumbers {
 			continue
 		}
-		v := e.Value(ir.Auto, i)
 		switch r {
 		case roleMillis:
-			millis, hasTime = v.Int(), true
+			millis, hasTime = e.IntAt(ir.Auto, i), true
 		case roleOffset:
-			zone = v.Int()
+			zone = e.IntAt(ir.Auto, i)
 		case roleNanos:
-			nanos = v.Int()
+			nanos = e.IntAt(ir.Auto, i)
 		case roleNum:
-			level = slog.Level(v.Int())
+			level = slog.Level(e.IntAt(ir.Auto, i))
 		case rolePath:
-			d.path, err = v.AppendText(d.path)
+			path = e.EncodedAt(ir.Auto, i)
+			pathAt = i
 		case roleLine:
-			line = v.Int()
+			line = e.IntAt(ir.Auto, i)
 		case roleFunction:
-			d.function, err = v.AppendText(d.function)
+			function = e.EncodedAt(ir.Auto, i)
+			functionAt = i
 		case roleNumbers:
-			d.exact, err = v.AppendText(d.exact)
+			d.exact, err = e.AppendTextAt(d.exact, ir.Auto, i)
 		case rolePoint:
-			point = v.Bool()
+			point = e.BoolAt(ir.Auto, i)
 		}
 		if err != nil {
 			return dst, err
@@ -195,12 +198,14 @@ func (t *template) append(d *Decoder, dst []byte, e *ir.Event) ([]byte, error) {
 			dst = append(append(d.when.append(dst, millis, nanos, zone), '"'), ',')
 		}
 		dst = append(appendLevel(append(dst, `"level":"`...), level), '"')
-		if len(d.path) > 0 || len(d.function) > 0 || line != 0 {
-			if line != t.line || !bytes.Equal(d.path, t.path) || !bytes.Equal(d.function, t.function) {
-				t.path, t.function, t.line = append(t.path[:0], d.path...), append(t.function[:0], d.function...), line
-				t.source = appendSource(t.source[:0], d.path, d.function, line)
+		if pathAt >= 0 || functionAt >= 0 || line != 0 {
+			if line != t.line || !bytes.Equal(path, t.path) || !bytes.Equal(function, t.function) || t.source == nil {
+				if err = t.learnSource(d, e, pathAt, functionAt, line); err != nil {
+					return dst, err
+				}
+				t.path, t.function, t.line = append(t.path[:0], path...), append(t.function[:0], function...), line
 			}
-			dst = append(append(dst, ','), t.source...)
+			dst = append(dst, t.source...)
 		}
 		if len(t.parts) > 0 {
 			dst = append(dst, ',')
@@ -209,22 +214,45 @@ func (t *template) append(d *Decoder, dst []byte, e *ir.Event) ([]byte, error) {
 	leaf, number, exact := nextNumber(d.exact)
 	for i, part := range t.parts {
 		dst = append(dst, part...)
-		v := e.Value(ir.User, i+t.viewer)
-		switch kind := v.Kind(); {
-		case i+t.viewer == leaf:
+		at := i + t.viewer
+		switch kind := e.KindAt(ir.User, at); {
+		case at == leaf:
 			dst = append(dst, number...)
 			leaf, number, exact = nextNumber(exact)
 		case kind == ir.Int:
-			dst = strconv.AppendInt(dst, v.Int(), 10)
+			dst = strconv.AppendInt(dst, e.IntAt(ir.User, at), 10)
 		case kind == ir.Float:
-			dst = appendFloat(dst, v.Float(), point)
+			dst = appendFloat(dst, e.FloatAt(ir.User, at), point)
 		default:
-			if dst, err = v.AppendJSON(dst); err != nil {
+			if dst, err = e.AppendJSONAt(dst, ir.User, at); err != nil {
 				return dst, err
 			}
 		}
 	}
 	return append(dst, t.tail...), nil
+}
+
+// learnSource makes the text of the source of e, with a comma before it; empty if nothing is known of it.
+func (t *template) learnSource(d *Decoder, e *ir.Event, path, function int, line int64) (err error) {
+	t.source = t.source[:0]
+	d.path, d.function = d.path[:0], d.function[:0]
+	if path >= 0 {
+		d.path, err = e.AppendTextAt(d.path, ir.Auto, path)
+	}
+	if function >= 0 && err == nil {
+		d.function, err = e.AppendTextAt(d.function, ir.Auto, function)
+	}
+	if err != nil {
+		t.source = nil
+		return err
+	}
+	t.source = append(t.source, ',')
+	if len(d.path) == 0 && len(d.function) == 0 && line == 0 {
+		t.source = t.source[:0]
+		return nil
+	}
+	t.source = appendSource(t.source, d.path, d.function, line)
+	return nil
 }
 
 // nextNumber returns the first pair of @exact.numbers, and what follows it. It stops, with the leaf -1, at what no encoder
@@ -323,9 +351,9 @@ func appendFraction(dst []byte, ns int64) []byte {
 		return dst
 	}
 	var digits [10]byte
-	for i := len(digits) - 1; i > 0; i-- {
-		digits[i] = '0' + byte(ns%10)
-		ns /= 10
+	for i, x := len(digits)-1, uint32(ns); i > 0; i-- {
+		digits[i] = '0' + byte(x%10)
+		x /= 10
 	}
 	digits[0] = '.'
 	n := len(digits)
