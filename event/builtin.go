@@ -117,6 +117,7 @@ func (e Event) message() (s, key string, ok bool) {
 // find calls use with the values whose key is one of keys, until use returns true: with the value's text if the event is a
 // line, otherwise with the value and no text. It returns the key of the last one.
 func (e Event) find(keys []string, use func(text []byte, v slog.Value) bool) (string, bool) {
+	e = e.told()
 	for _, a := range e.attrs {
 		for _, k := range keys {
 			if a.Key == k && use(nil, Resolve(a.Value)) {

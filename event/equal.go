@@ -7,6 +7,7 @@ import "bytes"
 // values are: 1, 1.0 and 1e0 are equal, 0.1 and 0.10000000000000001 are not. Lines that are not valid are equal if all
 // their bytes are.
 func Equal(a, b Event) bool {
+	a, b = a.told(), b.told()
 	if a.line != nil && b.line != nil && bytes.Equal(a.line, b.line) {
 		return true
 	}

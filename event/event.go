@@ -16,6 +16,8 @@ type Event struct {
 	line    []byte
 	attrs   []slog.Attr
 	checked bool // line is valid
+
+	deferred *Deferred // not nil: what makes line
 }
 
 // New returns the event with the given attributes. It keeps the slice.
@@ -45,7 +47,12 @@ func Lazy(line []byte) Event {
 }
 
 // Line returns the JSON text that the event was read from, nil if it was made from attributes. It must not be changed.
-func (e Event) Line() []byte { return e.line }
+func (e Event) Line() []byte {
+	if e.deferred != nil {
+		return e.deferred.text()
+	}
+	return e.line
+}
 
 // Attrs returns the event's attributes in their order, with their duplicates. A line is decoded at each call and the
 // result does not refer to it; the error is a *[SyntaxError] and only possible after [Lazy].
@@ -55,6 +62,7 @@ func (e Event) Line() []byte { return e.line }
 // keep theirs. An array is a []any of nil, bool, string, int64, uint64, float64, json.Number, []any and, for objects,
 // Event. null is nil.
 func (e Event) Attrs() ([]slog.Attr, error) {
+	e = e.told()
 	if e.line == nil {
 		return e.attrs, nil
 	}
@@ -74,6 +82,7 @@ func (e Event) Attrs() ([]slog.Attr, error) {
 // is not valid.
 func (e Event) All() iter.Seq[slog.Attr] {
 	return func(yield func(slog.Attr) bool) {
+		e := e.told()
 		for _, a := range e.attrs {
 			if !yield(a) {
 				return
@@ -95,6 +104,7 @@ func (e Event) All() iter.Seq[slog.Attr] {
 
 // AppendJSON appends the event as one JSON object without a newline. A line is copied as it is.
 func (e Event) AppendJSON(dst []byte) []byte {
+	e = e.told()
 	if e.line != nil {
 		return append(dst, e.line...)
 	}
@@ -116,6 +126,7 @@ func (e Event) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil), nil }
 
 // Clone returns an event that does not refer to the line that e was read from.
 func (e Event) Clone() Event {
+	e = e.told()
 	e.line = bytes.Clone(e.line)
 	return e
 }

@@ -9,6 +9,7 @@ func (e Event) Get(path ...string) (slog.Value, bool) {
 	if len(path) == 0 {
 		return slog.Value{}, false
 	}
+	e = e.told()
 	if e.line == nil {
 		return getAttr(e.attrs, path)
 	}

@@ -131,6 +131,7 @@ func (w *writer) appendAny(dst []byte, v any, attr bool) []byte {
 	case []slog.Attr:
 		return w.appendObject(dst, v, w.literal)
 	case Event:
+		v = v.told()
 		if v.line != nil {
 			return w.appendRaw(dst, v.line)
 		}

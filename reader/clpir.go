@@ -15,13 +15,16 @@ import (
 type irSource struct {
 	in    *input
 	src   *untilGap
+	ahead *aheadLayer // nil if the stream is not compressed
 	r     *ir.Reader
 	dec   *slogkv.Decoder
 	limit int
+	lazy  *event.Deferred // for events whose line nobody may ever want
+	wants bool            // events, not lines
 	seen  Stats
 	skip  int64 // events that were delivered before the file was opened again
 	line  []byte
-	event *ir.Event // of line
+	event *ir.Event // that line, or lazy, stands for
 	auto  []byte
 	about []byte // what is known of all events, made when it is asked for
 	ended bool
@@ -49,7 +52,8 @@ func (u *untilGap) Read(p []byte) (int, error) {
 func openIR(in *input, o *Options) (source, error) {
 	s := &irSource{in: in, limit: o.MaxLine, src: &untilGap{src: in.src}}
 	if l, ok := in.src.(*layer); ok {
-		s.src.reports = l.reports
+		s.ahead = newAheadLayer(l)
+		s.src = &untilGap{src: s.ahead, reports: l.reports}
 		in.src = s.src
 	}
 	var err error
@@ -60,11 +64,25 @@ func openIR(in *input, o *Options) (source, error) {
 		return &brokenSource{irSource: s, err: s.report(err)}, nil
 	}
 	s.dec = slogkv.NewDecoder(s.r)
+	s.lazy = event.NewDeferred(func(dst []byte) []byte {
+		dst, _ = s.dec.AppendLine(dst, s.event) // no error: it is Readable
+		return dst
+	})
 	return s, nil
 }
 
-func (s *irSource) begin(bool, int) {}
-func (s *irSource) end()            {}
+func (s *irSource) begin(events bool, workers int) {
+	s.wants = events
+	if s.ahead != nil {
+		s.ahead.begin(workers)
+	}
+}
+
+func (s *irSource) end() {
+	if s.ahead != nil {
+		s.ahead.end()
+	}
+}
 
 func (s *irSource) kind() Kind {
 	if s.r != nil && s.r.IsText() {
@@ -88,18 +106,24 @@ func stored(in *input) int64 {
 	if u, ok := src.(*untilGap); ok {
 		src = u.src
 	}
-	if l, ok := src.(*layer); ok {
-		switch f := l.f.(type) {
-		case *zstdFetcher:
-			return stored(f.in)
-		case *gzipFetcher:
-			return stored(f.in)
-		}
+	var f fetcher
+	switch l := src.(type) {
+	case *aheadLayer:
+		f = l.p.f
+	case *layer:
+		f = l.f
+	}
+	switch f := f.(type) {
+	case *zstdFetcher:
+		return stored(f.in)
+	case *gzipFetcher:
+		return stored(f.in)
 	}
 	return in.offset()
 }
 
 func (s *irSource) close() error {
+	s.end()
 	if s.r != nil {
 		return s.r.Close()
 	}
@@ -129,6 +153,12 @@ func (s *irSource) next(rec *record) error {
 			continue
 		}
 		s.seen.Lines++
+		if s.wants && s.dec.Readable(e, s.limit) {
+			s.event = e
+			s.seen.Events++
+			rec.ev = s.lazy.Next()
+			return nil
+		}
 		if s.line, err = s.dec.AppendLine(s.line[:0], e); err != nil {
 			s.seen.Bad++
 			return &LineError{Path: s.in.path, Line: s.seen.Lines, Offset: e.Offset(), Expected: "an event", Err: err}

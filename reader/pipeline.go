@@ -10,6 +10,7 @@ import (
 type pipeline struct {
 	f        fetcher
 	newlines Newlines
+	raw      bool // blocks are only decoded: the text is not one of lines
 
 	kind      Kind // of the lines; decided by the first of them
 	kindKnown bool
@@ -30,7 +31,7 @@ const maxInFlight = 32 << 20
 // start starts the workers; with fewer than two, and before the kind of lines is known, next does the work itself.
 func (p *pipeline) start(workers int, parse bool) {
 	p.parse = parse
-	if workers < 2 || p.work != nil || !p.kindKnown {
+	if workers < 2 || p.work != nil || !p.kindKnown && !p.raw {
 		return
 	}
 	p.workers = workers
@@ -59,6 +60,9 @@ func (p *pipeline) stop() {
 
 func (p *pipeline) do(b *block, parse bool) {
 	p.f.decode(b)
+	if p.raw {
+		return
+	}
 	b.split(p.newlines)
 	if !p.kindKnown {
 		p.kind, p.kindKnown = kindOf(b)

@@ -324,18 +324,19 @@ func BenchmarkStreamAppend(b *testing.B) {
 	}
 }
 
-// BenchmarkRead reads the same events from lines in zstd and from a stream: as events, and as the text of lines.
+// BenchmarkRead reads the same events from lines in zstd and from a stream: as events, as events that are asked for their
+// JSON, and as the text of lines.
 func BenchmarkRead(b *testing.B) {
 	for _, kind := range corpus.Kinds() {
 		for _, f := range []format.Format{format.Zstd, format.CLPIR} {
-			for _, how := range []string{"events", "lines"} {
-				b.Run(fmt.Sprintf("%v/%v/%s", kind, f, how), func(b *testing.B) { benchRead(b, kind, f, how == "lines") })
+			for _, how := range []string{"events", "told", "lines"} {
+				b.Run(fmt.Sprintf("%v/%v/%s", kind, f, how), func(b *testing.B) { benchRead(b, kind, f, how) })
 			}
 		}
 	}
 }
 
-func benchRead(b *testing.B, kind corpus.Kind, f format.Format, lines bool) {
+func benchRead(b *testing.B, kind corpus.Kind, f format.Format, how string) {
 	const events = 20_000
 	var trace bytes.Buffer
 	s := Writer(&trace, Options{Format: f})
@@ -362,12 +363,16 @@ func benchRead(b *testing.B, kind corpus.Kind, f format.Format, lines bool) {
 			b.Fatal(err)
 		}
 		n := 0
-		if lines {
+		if how == "lines" {
 			for _, err = range r.Lines() {
 				n++
 			}
 		} else {
-			for _, err = range r.Events() {
+			var e event.Event
+			for e, err = range r.Events() {
+				if how == "told" && len(e.Line()) == 0 {
+					b.Fatal("no line")
+				}
 				n++
 			}
 		}

@@ -9,6 +9,7 @@ import (
 type Event struct {
 	r      *Reader
 	offset int64
+	size   int64
 	zone   int64
 
 	// Text streams.
@@ -46,6 +47,9 @@ func (e *Event) load(pair int32) *Value {
 
 // Offset returns where the event starts in the uncompressed stream.
 func (e *Event) Offset() int64 { return e.offset }
+
+// Size returns how many bytes the event takes in the uncompressed stream, without the keys that it was the first to use.
+func (e *Event) Size() int64 { return e.size }
 
 // UTCOffset returns how far east of UTC the event comes from, in ms, if the stream says so; else 0.
 func (e *Event) UTCOffset() int64 { return e.zone }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
+	"github.com/tracehandler/tracehandler/clp/encoding"
 	"github.com/tracehandler/tracehandler/event"
 )
 
@@ -75,6 +76,19 @@ func (v *Value) AppendJSON(dst []byte) ([]byte, error) {
 	end := len(dst)
 	dst = AppendQuoted(dst, dst[from:])
 	return dst[:from+copy(dst[from:], dst[end:])], nil
+}
+
+// isIntList reports whether a log type is that of an array of integers, which is valid whatever the integers are.
+func isIntList(logtype []byte) bool {
+	if len(logtype) < 3 || len(logtype)%2 == 0 || logtype[0] != '[' || logtype[len(logtype)-1] != ']' {
+		return false
+	}
+	for i, c := range logtype[1 : len(logtype)-1] {
+		if i%2 == 0 && c != encoding.IntPlaceholder || i%2 == 1 && c != ',' {
+			return false
+		}
+	}
+	return true
 }
 
 // isIntArray reports whether text is an array of short integers that are not negative, which most arrays are.

@@ -38,7 +38,16 @@ func (r *Reader) quick(c *cursor) bool {
 				autos = n
 			}
 			for i := autos; i < n; i++ {
-				if pos = pairs[i].read(b, pos); pos < 0 {
+				p := &pairs[i]
+				if len(b)-pos >= 2 && b[pos] == tagString8 {
+					from := pos + 2
+					if pos = from + int(b[pos+1]); pos > len(b) {
+						return false
+					}
+					p.kind, p.form, p.num = String, formPlain, uint64(from)<<32|uint64(pos)
+					continue
+				}
+				if pos = p.read(b, pos); pos < 0 {
 					return false
 				}
 			}
@@ -74,12 +83,20 @@ func (r *Reader) quick(c *cursor) bool {
 // shapeOf finds the shape of the event at hand by its hash.
 func (r *Reader) shapeOf(h uint64) bool {
 	e := &r.event
-	if e.shape = r.lastShape; !e.shape.matches(h, e.pairs, e.autos) {
-		if e.shape = r.shapes[h]; !e.shape.matches(h, e.pairs, e.autos) {
-			return false
+	last := r.lastShape
+	if last != nil {
+		if e.shape = last.next; e.shape.matches(h, e.pairs, e.autos) {
+			r.lastShape = e.shape
+			return true
 		}
-		r.lastShape = e.shape
 	}
+	if e.shape = r.shapes[h]; !e.shape.matches(h, e.pairs, e.autos) {
+		return false
+	}
+	if last != nil {
+		last.next = e.shape
+	}
+	r.lastShape = e.shape
 	return true
 }
 

@@ -35,9 +35,10 @@ type Reader struct {
 	ended  bool
 	err    error // damage that no reading can pass
 
-	event Event
-	auto  *tree // of key-value streams; nil in text streams
-	user  *tree
+	event   Event
+	scratch []byte
+	auto    *tree // of key-value streams; nil in text streams
+	user    *tree
 
 	shapes     map[uint64]*Shape // by hash
 	shapesSize int
@@ -214,6 +215,9 @@ func (r *Reader) unit() (found bool, err error) {
 		if err == nil {
 			if c.pos-r.pos > r.limits.Event {
 				return false, &LimitError{What: "bytes of an event", Limit: int64(r.limits.Event), Offset: r.Offset()}
+			}
+			if found {
+				r.event.size = int64(c.pos - r.pos)
 			}
 			r.pos = c.pos
 			return found, nil

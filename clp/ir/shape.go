@@ -3,12 +3,16 @@ package ir
 // Shape is what events from one place in a program have in common: the same keys in the same order. Events that have the
 // same *Shape nest in the same way, so that a program can look at the keys once and then only at values.
 type Shape struct {
+	// Note is for the program that reads: what it knows of such events. The reader forgets it with the shape.
+	Note any
+
 	hash  uint64
 	nodes []int32 // of the pairs as they come in the stream, auto-generated ones first
 	types []nodeType
 	autos int
 	steps [2][]step  // by Namespace: how the keys nest
 	order [2][]int32 // by Namespace: the pairs as they are visited
+	next  *Shape     // of the event that came behind the last one of this shape; only a guess
 }
 
 // step is a part of a walk over the keys of an event.
@@ -59,6 +63,7 @@ func (r *Reader) learn() *Shape {
 		s = new(Shape)
 		if r.shapesSize += len(e.pairs) + 8; r.shapesSize > maxShapesSize {
 			clear(r.shapes)
+			r.lastShape = nil // it may lead to others
 			r.shapesSize = len(e.pairs) + 8
 		}
 	}

@@ -18,18 +18,14 @@ type Decoder struct {
 	auto autoReader
 	text []byte
 
-	templates      map[*ir.Shape]*template // nil for a shape that has none
 	path, function []byte
 	exact          []byte // @exact.numbers
 	when           seconds
 }
 
-// maxTemplates bounds the templates; then all are forgotten, and made again.
-const maxTemplates = 4 << 10
-
 // NewDecoder returns a decoder of the events that r reads, of either kind.
 func NewDecoder(r *ir.Reader) *Decoder {
-	d := &Decoder{r: r, templates: map[*ir.Shape]*template{}}
+	d := &Decoder{r: r}
 	_, d.ours = readUser(r.Metadata())
 	return d
 }
@@ -57,19 +53,26 @@ func (d *Decoder) AppendLine(dst []byte, e *ir.Event) ([]byte, error) {
 	return out, nil
 }
 
+// Readable reports whether AppendLine will succeed and make a line of at most limit bytes. It costs less than AppendLine;
+// it may be false though the line could be made.
+func (d *Decoder) Readable(e *ir.Event, limit int) bool {
+	if d.r.IsText() {
+		return false
+	}
+	t := d.template(e)
+	return t != nil && t.most(e) <= int64(limit) && e.Readable()
+}
+
 // template returns the template for e, nil if there is none.
 func (d *Decoder) template(e *ir.Event) *template {
 	s := e.Shape()
 	if !d.ours || s == nil {
 		return nil
 	}
-	t, ok := d.templates[s]
+	t, ok := s.Note.(*template)
 	if !ok {
-		if len(d.templates) >= maxTemplates {
-			clear(d.templates)
-		}
 		t = newTemplate(e)
-		d.templates[s] = t
+		s.Note = t
 	}
 	return t
 }
