@@ -26,6 +26,11 @@ type task struct {
 	Seed    uint64
 	Recover bool // recover the directory, instead of logging
 	Close   int  // close after so many events, then go on calling Close; 0: never
+
+	// Log so many events, flush, close, and nothing else; 0: not so.
+	Finish     int
+	Memory     int64 // of sink.Options.ArchiveMemory
+	Background bool  // sink.Options.ArchiveInBackground
 }
 
 const childWorkers = 3
@@ -37,6 +42,7 @@ type ledger struct{ f *os.File }
 const (
 	ready    = iota // 1: the child begins with its task
 	closed          // 1: Close returned nil
+	closing         // 1: Close begins
 	begun           // events that the worker gave to Handle
 	accepted = begun + childWorkers
 	flushed  = accepted + childWorkers // events accepted before a Flush or Sync that returned nil
@@ -88,6 +94,9 @@ func (tk task) run(l ledger) error {
 	if err != nil {
 		return err
 	}
+	if tk.Finish > 0 {
+		return tk.finish(l, k)
+	}
 	rng := rand.New(rand.NewPCG(tk.Seed, 0))
 	h := handler.New(sink.File(tk.Path, k.options(nil)), &handler.Options{
 		FlushInterval: []time.Duration{-1, 0, 2 * time.Millisecond}[rng.IntN(3)],
@@ -126,6 +135,30 @@ func (tk task) run(l ledger) error {
 		return drain(errs)
 	}
 	return <-errs // without Close, nobody returns but with an error
+}
+
+// finish logs, flushes and closes.
+func (tk task) finish(l ledger, k kind) error {
+	o := k.options(nil)
+	o.ArchiveMemory, o.ArchiveInBackground = tk.Memory, tk.Background
+	h := handler.New(sink.File(tk.Path, o), &handler.Options{FlushInterval: -1})
+	own := forWorker(h, tk.First)
+	l.store(ready, 1)
+	for n := range tk.Finish {
+		if err := own.Handle(background, id{tk.First, n}.record()); err != nil {
+			return err
+		}
+	}
+	if err := h.Flush(); err != nil {
+		return err
+	}
+	l.store(flushed, tk.Finish)
+	l.store(closing, 1)
+	if err := h.Close(); err != nil {
+		return err
+	}
+	l.store(closed, 1)
+	return nil
 }
 
 // meddle flushes, syncs and rotates at random, and says in the ledger what that made safe.

@@ -65,7 +65,13 @@ func makeSmall(t *testing.T, k kind) smallFile {
 	if end := size(); end != f.ends[len(f.ends)-1] {
 		f.ends, f.have = append(f.ends, end), append(f.have, len(f.ids))
 	}
-	must(t, h.Close())
+	if k.journal {
+		must(t, h.Flush())
+		path += ".partial"
+		defer func() { must(t, h.Close()) }()
+	} else {
+		must(t, h.Close())
+	}
 	data, err := os.ReadFile(path)
 	must(t, err)
 	if len(data) > f.ends[len(f.ends)-1] { // a seek table
@@ -115,7 +121,7 @@ func TestEveryPrefix(t *testing.T) {
 	eachKind(t, func(t *testing.T, k kind) {
 		f := makeSmall(t, k)
 		for way := range ways {
-			for n := 0; n <= len(f.data); n += stride() {
+			for n := 0; n <= len(f.data); n += k.stride() {
 				tr, err := readBytes(f.data[:n], way)
 				if err != nil {
 					t.Fatalf("%s, first %d bytes: %v", way, n, err)
@@ -130,6 +136,9 @@ func TestEveryPrefix(t *testing.T) {
 				if k.stream && n > 0 && n < len(f.data) {
 					// Without its end mark a stream is torn, also at the end of a frame; the seek table comes after the mark.
 					wantTorn = n <= f.ends[len(f.ends)-2] || len(tr.reports) > 0
+				}
+				if k.journal && n > 0 {
+					wantTorn = true
 				}
 				if err := wantReports[*reader.TornError](tr.reports, wantTorn); err != nil {
 					t.Fatalf("%s, first %d bytes, whole ones end at %d: %v", way, n, f.ends[part], err)
@@ -159,7 +168,7 @@ func wantReports[E error](reports []error, want bool) error {
 func TestRecoverEveryPrefix(t *testing.T) {
 	eachKind(t, func(t *testing.T, k kind) {
 		f := makeSmall(t, k)
-		for n := 0; n <= len(f.data); n += stride() {
+		for n := 0; n <= len(f.data); n += k.stride() {
 			before, err := readBytes(f.data[:n], "alone")
 			must(t, err)
 			fsys := crashfs.New()
@@ -192,7 +201,7 @@ func writeFile(fsys vfs.FS, name string, b []byte) error {
 func TestContinueEveryPrefix(t *testing.T) {
 	eachKind(t, func(t *testing.T, k kind) {
 		f := makeSmall(t, k)
-		for n := 0; n <= len(f.data); n += stride() {
+		for n := 0; n <= len(f.data); n += k.stride() {
 			before, err := readBytes(f.data[:n], "alone")
 			must(t, err)
 			fsys := crashfs.New()
@@ -218,7 +227,7 @@ func TestEveryByte(t *testing.T) {
 	eachKind(t, func(t *testing.T, k kind) {
 		f := makeSmall(t, k)
 		for way := range ways {
-			for at := 0; at < len(f.data); at += stride() {
+			for at := 0; at < len(f.data); at += k.stride() {
 				flip := flips[(at+len(way))%len(flips)]
 				if *allFlag {
 					flip = 0
@@ -320,7 +329,7 @@ func subsequence(part, all []id) (missing []id, err error) {
 func TestRecoverEveryByte(t *testing.T) {
 	eachKind(t, func(t *testing.T, k kind) {
 		f := makeSmall(t, k)
-		for at := 0; at < len(f.data); at += stride() {
+		for at := 0; at < len(f.data); at += k.stride() {
 			flip := flips[at%len(flips)]
 			if *allFlag {
 				flip = 0
@@ -354,6 +363,9 @@ func (f smallFile) recoverFlipped(b []byte) error {
 		name += ".partial"
 	}
 	data, rerr := readAll(fsys, name)
+	if errors.Is(rerr, fs.ErrNotExist) && err == nil && f.kind.journal { // damaged before its first event
+		data, rerr = readAll(fsys, name+".damaged")
+	}
 	if errors.Is(rerr, fs.ErrNotExist) && err == nil && len(before) == 0 {
 		return nil // nothing to keep
 	}

@@ -37,6 +37,7 @@ type kind struct {
 	block       int  // Options.BlockSize: small, so that there are many frames
 	checksummed bool // a changed byte cannot change an event unseen
 	stream      bool // events depend on those before: reading ends at damage
+	journal     bool // a partial is a journal, of which Close makes something else, once
 }
 
 var kinds = []kind{
@@ -44,6 +45,7 @@ var kinds = []kind{
 	{name: "gzip", format: format.Gzip, block: 8 << 10, checksummed: true},
 	{name: "zstd", format: format.Zstd, block: 8 << 10, checksummed: true},
 	{name: "clp-ir", format: format.CLPIR, block: 8 << 10, checksummed: true, stream: true},
+	{name: "clp", format: format.CLP, block: 8 << 10, checksummed: true, stream: true, journal: true},
 }
 
 func (k kind) suffix() string { return k.format.Suffix() }
@@ -55,13 +57,25 @@ func (k kind) options(fsys vfs.FS) sink.Options {
 // bound is the documented loss in bytes of text of a process that dies: three blocks and one event.
 func (k kind) bound() int { return 3*k.block + maxLine }
 
-func eachKind(t *testing.T, test func(t *testing.T, k kind)) {
+func eachKind(t *testing.T, test func(t *testing.T, k kind)) { eachOf(t, kinds, test) }
+
+func eachOf(t *testing.T, kinds []kind, test func(t *testing.T, k kind)) {
 	for _, k := range kinds {
 		t.Run(k.name, func(t *testing.T) {
 			t.Parallel()
 			test(t, k)
 		})
 	}
+}
+
+// streamKinds are the kinds that can be written to an io.Writer.
+func streamKinds() (list []kind) {
+	for _, k := range kinds {
+		if !k.journal {
+			list = append(list, k)
+		}
+	}
+	return list
 }
 
 // child, if set, is what this binary does instead of its tests.
@@ -89,12 +103,17 @@ func trials(n int) int {
 	return n
 }
 
-// stride is the distance between the bytes of a file that are tested: each one, or some with -short.
-func stride() int {
+// stride is the distance between the bytes of a file that are tested: each one, or some with -short. Making an archive
+// takes some milliseconds.
+func (k kind) stride() int {
+	n := 1
 	if testing.Short() {
-		return 5
+		n = 5
 	}
-	return 1
+	if k.journal {
+		n *= 7
+	}
+	return n
 }
 
 // id says which event it is: the nth, from 0, of a worker.

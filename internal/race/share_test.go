@@ -248,7 +248,7 @@ func (w *flakyWriter) setBad(bad bool) {
 
 // TestFlakyWriter: a writer that takes less than it is given, and fails, gets every byte once in the end.
 func TestFlakyWriter(t *testing.T) {
-	eachKind(t, func(t *testing.T, k kind) {
+	eachOf(t, streamKinds(), func(t *testing.T, k kind) {
 		for trial := range trials(5) {
 			w := &flakyWriter{rng: newRand(t, trial)}
 			a := newAccount(sink.Writer(w, k.options(nil)))
