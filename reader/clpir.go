@@ -145,6 +145,9 @@ func (s *irSource) next(rec *record) error {
 		}
 		if err != nil {
 			s.ended = true
+			if s.isEnd(err) {
+				break
+			}
 			return s.report(err)
 		}
 		if s.skip > 0 {
@@ -173,6 +176,13 @@ func (s *irSource) next(rec *record) error {
 		return nil
 	}
 	return io.EOF
+}
+
+// isEnd reports whether err is how the journal of an archive ends: behind a whole event, without an end mark.
+func (s *irSource) isEnd(err error) bool {
+	var incomplete *ir.IncompleteError
+	_, journal := slogkv.JournalOf(s.r.Metadata())
+	return journal && s.src.gap == nil && errors.As(err, &incomplete) && incomplete.Unit == incomplete.Offset
 }
 
 // report turns an error of the stream into one of this package.
