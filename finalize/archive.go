@@ -65,6 +65,15 @@ func (p *Partial) ArchiveInBackground(o ArchiveOptions) {
 	go p.arch.run()
 }
 
+// Behind returns how many bytes of the journal are not yet archived in the background.
+func (p *Partial) Behind() int64 {
+	if p.arch == nil {
+		return p.size
+	}
+	off, size := p.arch.src.at()
+	return size - off
+}
+
 // stopArchiving ends what runs in the background, and removes what it has made.
 func (p *Partial) stopArchiving() {
 	if p.arch == nil {
