@@ -23,7 +23,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // formats are those that can be written; what a user relies on must hold for each.
-var formats = []tracehandler.Format{tracehandler.Plain, tracehandler.Gzip, tracehandler.Zstd, tracehandler.CLPIR}
+var formats = []tracehandler.Format{tracehandler.Plain, tracehandler.Gzip, tracehandler.Zstd, tracehandler.CLP, tracehandler.CLPIR}
 
 // read returns all events of a finished trace.
 func read(t testing.TB, path string) []event.Event {

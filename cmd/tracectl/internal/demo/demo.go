@@ -31,6 +31,7 @@ var Formats = []format.Format{
 	format.Gzip,
 	format.Zstd,
 	format.CLPIR,
+	format.CLP,
 }
 
 // batchSize is the number of events that are generated at once.
