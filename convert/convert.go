@@ -20,6 +20,13 @@ type Options struct {
 	// Level is the effort of compression, as in sink.Options. Zero means the format's default.
 	Level int
 
+	// TimeKey is the key that has the time of events, in the syntax of a query's key, for format.CLP. If it is empty, that is
+	// what an archive that is read has, and otherwise "time".
+	TimeKey string
+
+	// Memory is what making an archive may hold, in bytes, about; 0 means 256 MiB. What needs more becomes several archives.
+	Memory int64
+
 	// Overwrite replaces dst if it exists, also if it is src. Without it, an existing dst is an error that wraps
 	// fs.ErrExist.
 	Overwrite bool
@@ -38,13 +45,14 @@ type Options struct {
 
 // Report says what was converted.
 type Report struct {
-	Lines   int64   // lines in dst
-	Bad     int64   // of them, lines that are neither blank nor one JSON object
-	Text    int64   // bytes of text in dst, line ends included
-	SrcSize int64   // bytes of src read, as stored
-	DstSize int64   // bytes of dst
-	Damage  []error // what could not be read, with Options.Salvage: at most 100 reports
-	Damaged int64   // how many there were
+	Lines   int64    // lines in dst
+	Bad     int64    // of them, lines that are neither blank nor one JSON object
+	Text    int64    // bytes of text in dst, line ends included
+	SrcSize int64    // bytes of src read, as stored
+	DstSize int64    // bytes of dst, of all archives if there are several
+	Parts   []string // the archives that dst became, if one was not enough; the last is dst, and reading it reads all
+	Damage  []error  // what could not be read, with Options.Salvage: at most 100 reports
+	Damaged int64    // how many there were
 }
 
 const (
@@ -55,13 +63,13 @@ const (
 // ErrVerify is wrapped by the error of a conversion whose result, read back, was not what had been written.
 var ErrVerify = errors.New("convert: the copy differs from the source")
 
-// File writes the lines of the trace at src to dst, in format f, which must be plain, gzip, zstd or clp-ir. A line ends at
-// "\n"; everything else, "\r" and invalid bytes included, is copied as it is. If the last line has no line end, it gets one.
+// File writes the lines of the trace at src to dst, in format f. A line ends at "\n"; everything else, "\r" and invalid bytes
+// included, is copied as it is. If the last line has no line end, it gets one.
 //
-// A clp-ir trace holds events, not lines: an event that is read from it is equal (event.Equal) to the one in the line. How
+// A trace of format clp or clp-ir holds events, not lines: an event that is read from it is equal (event.Equal) to the one in the line. How
 // that was spelled, blank lines and prefixes are gone, and what decodes as U+FFFD (bytes that are not UTF-8, halves of
 // surrogate pairs) is U+FFFD from then on. A line that is no JSON object is damage. If the first line is none and begins
-// with a time, src is a text log, and dst becomes a CLP text stream: a line that begins with a time is an event, kept to the
+// with a time, src is a text log, and dst, if it is to be a clp-ir trace, becomes a CLP text stream: a line that begins with a time is an event, kept to the
 // millisecond, and other lines belong to the event before them. Report.Lines are events then.
 //
 // dst appears whole or not at all: the copy is a partial (dst + naming.PartialSuffix) until it was read back and found to
@@ -71,10 +79,8 @@ func File(ctx context.Context, src, dst string, f format.Format, o *Options) (Re
 	if o == nil {
 		o = &Options{}
 	}
-	switch f {
-	case format.Plain, format.Gzip, format.Zstd, format.CLPIR:
-	default:
-		return Report{}, fmt.Errorf("convert: %s: writing %v is not built in yet", dst, f)
+	if !f.Valid() {
+		return Report{}, fmt.Errorf("convert: %s: unknown format %v", dst, f)
 	}
 	if err := free(dst, o.Overwrite); err != nil {
 		return Report{}, err
@@ -88,6 +94,9 @@ func File(ctx context.Context, src, dst string, f format.Format, o *Options) (Re
 	defer r.Close()
 
 	c := &copying{ctx: ctx, o: o, r: r, dst: dst, sum: newSum()}
+	if f == format.CLP {
+		return c.archiveFile(src)
+	}
 	if f == format.CLPIR {
 		text, err := holdsText(src, ro)
 		if err != nil {

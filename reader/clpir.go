@@ -122,6 +122,15 @@ func stored(in *input) int64 {
 	return in.offset()
 }
 
+// journal returns the ID of the stream if it is the journal of an archive that is still to be made, and nothing otherwise.
+func (s *irSource) journal() string {
+	if s.r == nil {
+		return ""
+	}
+	j, _ := slogkv.JournalOf(s.r.Metadata())
+	return j.ID
+}
+
 func (s *irSource) close() error {
 	s.end()
 	if s.r != nil {

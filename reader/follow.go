@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tracehandler/tracehandler/event"
@@ -35,6 +36,9 @@ type FollowOptions struct {
 //     (by their names, see naming.ParseRotated), then the new one, each from its beginning.
 //   - The file becomes shorter, but keeps what was delivered, as when recovery cuts a torn tail: Follow goes on there.
 //   - The file becomes shorter than that: it has been begun anew, and is read from its beginning.
+//   - The partial is the journal of a CLP archive, which takes its place in the end: what is in the archive was delivered.
+//
+// A CLP archive that is there already is delivered, and then waits for what is begun after it.
 //
 // An incomplete line, member or frame at the end is waited for. It is torn only if the file is rotated without it. A
 // file that is replaced by one of the same length within one interval, in place, cannot be told from one that is not.
@@ -79,6 +83,8 @@ type follower struct {
 
 	t     *tail
 	last  *os.File // the file before; held open, so that no other gets its identity
+	made  string   // the ID of the last journal that was read
+	seen  []string // and of those before: archives made of them were delivered
 	lines int64    // delivered from this file before it was cut
 	text  int64    // their bytes of text
 }
@@ -93,6 +99,11 @@ func (f *follower) close() {
 // leave makes the open file the last one.
 func (f *follower) leave() {
 	if f.t == nil {
+		return
+	}
+	if f.t.known {
+		f.t.f.Close()
+		f.t = nil
 		return
 	}
 	if f.last != nil {
@@ -121,7 +132,7 @@ func (f *follower) open() bool {
 				return false
 			}
 			old := file.Name() != f.path && file.Name() != f.path+naming.PartialSuffix
-			f.t = &tail{ctx: f.ctx, f: file, path: f.path, o: &f.o, done: old}
+			f.t = &tail{ctx: f.ctx, f: file, path: f.path, o: &f.o, done: old, made: f.made}
 			f.lines, f.text = 0, 0
 			return true
 		}
@@ -143,7 +154,7 @@ func (f *follower) next() (*os.File, error) {
 	if f.last == nil || err != nil {
 		return live, err
 	}
-	rotated := rotatedSince(f.path, f.last)
+	rotated := rotatedSince(f.path, f.last, f.made)
 	if len(rotated) == 0 {
 		if live != nil && sameFile(live, f.last) { // it is still there, and was read
 			live.Close()
@@ -154,7 +165,7 @@ func (f *follower) next() (*os.File, error) {
 	if live != nil {
 		live.Close()
 	}
-	return openFirst(rotated...)
+	return openFirst(rotated[0]) // if it is gone it was given another name, or removed: the next look tells
 }
 
 // openFirst opens the first of the files that exists, nil if there is none.
@@ -191,6 +202,17 @@ func (f *follower) file() bool {
 		src.goOn(f.lines, f.text)
 	case *irSource:
 		src.skip = f.lines
+		if id := src.journal(); id != "" {
+			f.made, t.made = id, id
+			if !slices.Contains(f.seen, id) {
+				f.seen = append(f.seen[max(0, len(f.seen)-100):], id)
+			}
+		}
+	case *archiveSource:
+		src.skip = f.lines
+		if src.r != nil && slices.Contains(f.seen, membershipOf(f.path, src.r).journal) {
+			src.ended, t.known = true, true
+		}
 	}
 	if !r.begin(true, 1) {
 		return f.over(r, s, r.final)
@@ -255,8 +277,9 @@ func (f *follower) resume(r *Reader, s *lineSource) int64 {
 	return s.resume()
 }
 
-// rotatedSince returns the rotated files of the trace at path that were begun after file, oldest first.
-func rotatedSince(path string, file *os.File) []string {
+// rotatedSince returns the rotated files of the trace at path that were begun after file, oldest first. If file is the
+// journal of an archive, made is its ID: then journals that were set apart count, and an archive made of file stands for it.
+func rotatedSince(path string, file *os.File, made string) []string {
 	info, err := file.Stat()
 	if err != nil {
 		return nil
@@ -268,13 +291,23 @@ func rotatedSince(path string, file *os.File) []string {
 	}
 	var names []string
 	for _, e := range entries {
-		if live, _, ok := naming.ParseRotated(e.Name()); ok && live == base {
+		name := e.Name()
+		if made != "" {
+			name = strings.TrimSuffix(name, naming.PartialSuffix)
+		}
+		if live, _, ok := naming.ParseRotated(name); ok && live == base {
 			names = append(names, filepath.Join(dir, e.Name()))
 		}
 	}
 	slices.Sort(names)
-	for i, name := range names {
-		if n, err := os.Stat(name); err == nil && os.SameFile(n, info) {
+	for i, name := range slices.Backward(names) {
+		n, err := os.Stat(name)
+		same := err == nil && os.SameFile(n, info)
+		if err == nil && !same && made != "" {
+			m, err := membershipOfFile(name)
+			same = err == nil && m.journal == made
+		}
+		if same {
 			return names[i+1:]
 		}
 	}
@@ -294,10 +327,12 @@ type tail struct {
 	path  string
 	o     *FollowOptions
 	off   int64
-	done  bool  // nobody writes to this file any more: its end is its end
-	ended bool  // the end was met
-	told  bool  // and nothing has come since
-	why   error // what kept Read from waiting on
+	made  string // see follower
+	known bool   // an archive of events that were delivered: it is no step from one file to the next
+	done  bool   // nobody writes to this file any more: its end is its end
+	ended bool   // the end was met
+	told  bool   // and nothing has come since
+	why   error  // what kept Read from waiting on
 }
 
 // Read implements io.Reader.
@@ -361,7 +396,7 @@ func (t *tail) changed() error {
 	switch {
 	case err == nil && os.SameFile(info, live):
 		return nil
-	case err == nil || len(rotatedSince(t.path, t.f)) > 0:
+	case err == nil || len(rotatedSince(t.path, t.f, t.made)) > 0:
 		return errRotated
 	}
 	return nil // rotated, with nothing in its place yet

@@ -64,7 +64,7 @@ func (k Kind) String() string {
 
 // Open opens the file at path, or the directory if it is a CLP archive, and reads as much of it as it takes to know what it
 // is. The caller closes the Reader. Damage and an empty file are not errors of Open; a CLP archive of a version that cannot
-// be read is one, see [archive.ErrVersion].
+// be read is one, see [archive.ErrVersion]. An archive that is a part of a set is read with the parts before it, see [Parts].
 func Open(path string, o *Options) (*Reader, error) {
 	f, err := vfs.OS.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
@@ -75,6 +75,11 @@ func Open(path string, o *Options) (*Reader, error) {
 		return openDir(path, o)
 	}
 	r, err := open(f, path, o)
+	if err == nil {
+		if err = r.joinParts(path); err != nil {
+			r.Close()
+		}
+	}
 	if err != nil {
 		f.Close()
 		return nil, err

@@ -87,7 +87,11 @@ func nameOf(path string) []byte {
 // TimeKey returns the key that a CLP archive has as the time of its records, in the syntax of a query's key. It is empty for
 // everything else.
 func (r *Reader) TimeKey() string {
-	if s, ok := r.src.(*archiveSource); ok && s.r != nil {
+	s, ok := r.src.(*archiveSource)
+	if set, is := r.src.(*setSource); is {
+		s, ok = set.last, set.last != nil
+	}
+	if ok && s.r != nil {
 		for _, t := range s.r.Times() {
 			return t.Key
 		}

@@ -17,3 +17,20 @@ func uses(n node, namespace byte) bool {
 	}
 	return false // nothing
 }
+
+// Path returns the names that a key without * leads through, from the outermost object inwards. The error is a
+// *SyntaxError, also for a key with a namespace.
+func Path(key string) ([]string, error) {
+	c, err := parseKey(key)
+	if err == nil && c.namespace != 0 {
+		err = &SyntaxError{0, "a key of another namespace", `a name that begins with the sign is written with a backslash before it`}
+	}
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, w := range c.words {
+		names = append(names, w.name)
+	}
+	return names, nil
+}

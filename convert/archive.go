@@ -1,0 +1,288 @@
+package convert
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/tracehandler/tracehandler/clp/archive"
+	"github.com/tracehandler/tracehandler/clp/kql"
+	"github.com/tracehandler/tracehandler/internal/vfs"
+	"github.com/tracehandler/tracehandler/naming"
+	"github.com/tracehandler/tracehandler/reader"
+)
+
+// ErrNoEvents is wrapped by the error of a conversion to an archive of a trace without events: an archive has one at least.
+var ErrNoEvents = errors.New("convert: no events, and a CLP archive cannot be empty")
+
+// archiveOut is a set of archives that is being written beside dst: one, unless the writer says that it is full.
+type archiveOut struct {
+	c      *copying
+	source string
+	id     string // of the set
+	time   []string
+	parts  []*archivePart
+	events int64
+	copied *archivePart // the one being written; nil before the first event
+}
+
+type archivePart struct {
+	f         vfs.File
+	w         *archive.Writer
+	published bool
+}
+
+// archiveFile is File for format.CLP.
+func (c *copying) archiveFile(src string) (Report, error) {
+	err := c.toArchive(src)
+	if err != nil {
+		return c.report, fmt.Errorf("convert: %s to %s: %w", src, c.dst, err)
+	}
+	return c.report, nil
+}
+
+func (c *copying) toArchive(src string) (err error) {
+	a := &archiveOut{c: c, source: src}
+	if a.time, err = c.timeKey(); err != nil {
+		return err
+	}
+	if a.id, err = setID(src); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.drop()) }()
+	c.pack = newPacker()
+	next := int64(0)
+	for l, err := range c.r.Lines() {
+		if err != nil {
+			if err := c.bad(err); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := a.add(&l); err != nil {
+			return err
+		}
+		if c.report.Text >= next {
+			next = c.report.Text + interval
+			if err := c.tick(); err != nil {
+				return err
+			}
+		}
+	}
+	c.report.Lines = c.sum.lines
+	if err := c.tick(); err != nil {
+		return err
+	}
+	if c.sum.lines == 0 {
+		return ErrNoEvents
+	}
+	if err := a.finish(); err != nil {
+		return err
+	}
+	if err := a.verify(); err != nil {
+		return err
+	}
+	// The source may be the file that dst replaces; where open files cannot be replaced, it must be closed before.
+	if err := c.r.Close(); err != nil {
+		return err
+	}
+	return a.publish()
+}
+
+// timeKey returns the path of the key that has the time of records.
+func (c *copying) timeKey() ([]string, error) {
+	key := c.o.TimeKey
+	if key == "" {
+		key = c.r.TimeKey()
+	}
+	if key == "" {
+		return []string{slog.TimeKey}, nil
+	}
+	path, err := kql.Path(key)
+	if err != nil {
+		return nil, fmt.Errorf("the key of the time, %q: %w", key, err)
+	}
+	return path, nil
+}
+
+// setID returns what tells the archives made of a trace from all others: the same each time a file is converted.
+func setID(src string) (string, error) {
+	if info, err := os.Stat(src); err == nil && info.Mode().IsRegular() {
+		sum := sha256.Sum256(fmt.Appendf(nil, "%q %d %d", filepath.Base(src), info.Size(), info.ModTime().UnixNano()))
+		return hex.EncodeToString(sum[:16]), nil
+	}
+	var id [16]byte
+	_, err := rand.Read(id[:])
+	return hex.EncodeToString(id[:]), err
+}
+
+// add writes the event of a line.
+func (a *archiveOut) add(l *reader.Line) error {
+	c := a.c
+	p, err := c.pack.pack(l, c.r.Path())
+	if err != nil {
+		return c.bad(err)
+	}
+	if p == nil {
+		return nil
+	}
+	for {
+		if a.copied == nil {
+			if err := a.begin(); err != nil {
+				return err
+			}
+		}
+		err := a.copied.w.Write(l.Text)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, archive.ErrFull) {
+			return fmt.Errorf("line %d: %w", l.Number, err)
+		}
+		if err := a.finish(); err != nil {
+			return err
+		}
+	}
+	a.events++
+	c.sum.add(p)
+	c.report.Text += int64(len(l.Text)) + 1
+	return nil
+}
+
+// begin begins an archive. Its temporary file has a name as those of package finalize: whoever finds one that is not locked may
+// remove it.
+func (a *archiveOut) begin() error {
+	c := a.c
+	p := &archivePart{}
+	for n := 1; p.f == nil; n++ {
+		name := c.dst + ".archive-" + strconv.Itoa(n) + naming.PartialSuffix
+		f, err := vfs.OS.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+		if errors.Is(err, fs.ErrExist) && n < 1000 {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		p.f = f
+	}
+	a.parts = append(a.parts, p)
+	if err := p.f.TryLock(); err != nil {
+		return err
+	}
+	var err error
+	p.w, err = archive.NewWriter(p.f, &archive.WriterOptions{
+		Level: c.o.Level, Memory: c.o.Memory, TimeKey: a.time,
+		Fields: []slog.Attr{slog.String("_filename", filepath.Base(a.source)), slog.Group("tracehandler",
+			slog.String("journal", a.id), slog.Int("part", len(a.parts)), slog.Int64("first", a.events))},
+	})
+	a.copied = p
+	return err
+}
+
+// finish completes the archive that is being written.
+func (a *archiveOut) finish() error {
+	p := a.copied
+	a.copied = nil
+	if err := p.w.Close(); err != nil {
+		return err
+	}
+	p.w = nil
+	return p.f.Sync()
+}
+
+// verify reads the archives back.
+func (a *archiveOut) verify() error {
+	c := a.c
+	got, next := newSumLike(c.sum), int64(0)
+	for _, p := range a.parts {
+		ro := c.o.Read
+		ro.Newlines, ro.OnBad, ro.Name = reader.LF, reader.Stop, p.f.Name()
+		info, err := p.f.Stat()
+		if err != nil {
+			return err
+		}
+		r, err := reader.New(io.NewSectionReader(p.f, 0, info.Size()), &ro) // of this archive alone
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrVerify, err)
+		}
+		for l, err := range r.Lines() {
+			var packed []byte
+			if err == nil {
+				packed, err = c.pack.pack(&l, p.f.Name())
+			}
+			if err != nil {
+				return errors.Join(fmt.Errorf("%w: %w", ErrVerify, err), r.Close())
+			}
+			got.add(packed)
+			if got.text >= next {
+				next = got.text + interval
+				if err := context.Cause(c.ctx); err != nil {
+					return errors.Join(err, r.Close())
+				}
+			}
+		}
+		if err := r.Close(); err != nil {
+			return err
+		}
+	}
+	if !got.equal(c.sum) {
+		return fmt.Errorf("%w: %d events became %d, or others", ErrVerify, c.sum.lines, got.lines)
+	}
+	return nil
+}
+
+// publish gives the archives their names: the last one dst, those before it names that sort before it.
+func (a *archiveOut) publish() error {
+	c := a.c
+	if _, err := vfs.OS.Lstat(c.dst); err == nil && !c.o.Overwrite {
+		return fmt.Errorf("%s: %w", c.dst, os.ErrExist)
+	}
+	now, n := time.Now(), 0
+	for i, p := range a.parts {
+		name := c.dst
+		for i < len(a.parts)-1 {
+			name = naming.RotatedName(c.dst, now, n)
+			n++
+			if _, err := vfs.OS.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+				break
+			}
+		}
+		info, err := p.f.Stat()
+		if err != nil {
+			return err
+		}
+		temporary := p.f.Name()
+		if err := p.f.Close(); err != nil {
+			return err
+		}
+		p.f = nil
+		if err := vfs.OS.Rename(temporary, name); err != nil {
+			return errors.Join(err, os.Remove(temporary))
+		}
+		c.report.DstSize += info.Size()
+		if len(a.parts) > 1 {
+			c.report.Parts = append(c.report.Parts, name)
+		}
+	}
+	return vfs.OS.SyncDir(filepath.Dir(c.dst))
+}
+
+// drop removes what has no name yet.
+func (a *archiveOut) drop() (err error) {
+	for _, p := range a.parts {
+		if p.f != nil {
+			err = errors.Join(err, p.f.Close(), os.Remove(p.f.Name()))
+		}
+	}
+	return err
+}

@@ -1,0 +1,217 @@
+package convert
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tracehandler/tracehandler/clp/archive"
+	"github.com/tracehandler/tracehandler/clp/kql"
+	"github.com/tracehandler/tracehandler/event"
+	"github.com/tracehandler/tracehandler/format"
+	"github.com/tracehandler/tracehandler/naming"
+	"github.com/tracehandler/tracehandler/reader"
+)
+
+// lines returns n lines of events, all with the same members.
+func lines(n int) (text string) {
+	random := rand.New(rand.NewPCG(3, 4))
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `{"time":"2026-01-02T03:%02d:%02d.%09dZ","level":"INFO","msg":"took %d ms for id=%x","f":%g,"tags":["a b",{"n":%d}],"none":null}`+"\n",
+			i/60%60, i%60, i*7, random.IntN(5000), random.Uint64(), random.Float64(), i)
+	}
+	return b.String()
+}
+
+// content returns the lines of a trace.
+func content(t *testing.T, path string) string {
+	t.Helper()
+	r, err := reader.Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var b bytes.Buffer
+	for l, err := range r.Lines() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Write(l.Raw)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// TestArchive converts from each format to an archive, and back to each.
+func TestArchive(t *testing.T) {
+	dir := t.TempDir()
+	text := lines(700)
+	src := filepath.Join(dir, "app.ndjson")
+	write(t, src, text)
+	for _, from := range format.All() {
+		in := filepath.Join(dir, "in"+from.Suffix())
+		if _, err := File(t.Context(), src, in, from, nil); err != nil {
+			t.Fatal(from, err)
+		}
+		out := filepath.Join(dir, "from-"+from.String()+".clp")
+		read := int64(0)
+		rep, err := File(t.Context(), in, out, format.CLP, &Options{Level: 5, Progress: func(n int64) { read = n }})
+		if err != nil {
+			t.Fatal(from, err)
+		}
+		if rep.Lines != 700 || rep.Bad != 0 || rep.Text != int64(len(text)) || rep.DstSize == 0 || read == 0 || rep.Parts != nil {
+			t.Errorf("%v: %+v, %d read", from, rep, read)
+		}
+		if got := content(t, out); got != text {
+			t.Errorf("%v: other lines", from)
+		}
+	}
+	r, err := reader.Open(filepath.Join(dir, "in.clp"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if r.TimeKey() != "time" {
+		t.Errorf("the key of the time is %q", r.TimeKey())
+	}
+	q, err := kql.Parse("$_filename: app.ndjson", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Select(q)
+	for range r.Events() {
+	}
+	if r.Stats().Events != 700 {
+		t.Errorf("%d events of app.ndjson", r.Stats().Events)
+	}
+}
+
+// TestArchiveSet has an archive become several, which are read as one, and converted again.
+func TestArchiveSet(t *testing.T) {
+	dir := t.TempDir()
+	text := lines(3000)
+	src, dst := filepath.Join(dir, "app.ndjson"), filepath.Join(dir, "app.clp")
+	write(t, src, text)
+	rep, err := File(t.Context(), src, dst, format.CLP, &Options{Memory: 200 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rep.Parts) < 3 || rep.Parts[len(rep.Parts)-1] != dst || rep.Lines != 3000 {
+		t.Fatalf("%+v", rep)
+	}
+	if got := content(t, dst); got != text {
+		t.Error("other lines")
+	}
+	if got := names(t, dir); len(got) != len(rep.Parts)+1 {
+		t.Errorf("there are %q", got)
+	}
+	back := filepath.Join(dir, "back.ndjson.zst")
+	if _, err := File(t.Context(), dst, back, format.Zstd, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := content(t, back); got != text {
+		t.Error("other lines")
+	}
+	if err := os.Remove(rep.Parts[1]); err != nil {
+		t.Fatal(err)
+	}
+	var damage *reader.DamageError
+	if _, err := File(t.Context(), dst, filepath.Join(dir, "less.ndjson"), format.Plain, nil); !errors.As(err, &damage) || damage.Lost == 0 {
+		t.Error(err)
+	}
+}
+
+func TestArchiveErrors(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name, text string) string {
+		write(t, filepath.Join(dir, name), text)
+		return filepath.Join(dir, name)
+	}
+	dst := filepath.Join(dir, "dst.clp")
+	var bad *reader.LineError
+	if _, err := File(t.Context(), in("bad", "{\"a\":1}\nno\n{\"a\":2}\n"), dst, format.CLP, nil); !errors.As(err, &bad) || bad.Line != 2 {
+		t.Error(err)
+	}
+	if _, err := File(t.Context(), in("empty", "\n \n"), dst, format.CLP, nil); !errors.Is(err, ErrNoEvents) {
+		t.Error(err)
+	}
+	var syntax *kql.SyntaxError
+	if _, err := File(t.Context(), in("good", lines(10)), dst, format.CLP, &Options{TimeKey: "a.*"}); !errors.As(err, &syntax) {
+		t.Error(err)
+	}
+	if _, err := File(t.Context(), in("good", lines(10)), dst, format.CLP, &Options{Level: 20}); err == nil {
+		t.Error("level 20 is taken")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := File(ctx, in("good", lines(10)), dst, format.CLP, nil); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if got := names(t, dir); len(got) != 3 {
+		t.Errorf("left behind: %q", got)
+	}
+	rep, err := File(t.Context(), filepath.Join(dir, "bad"), dst, format.CLP, &Options{Salvage: true})
+	if err != nil || rep.Lines != 2 || rep.Damaged != 1 {
+		t.Errorf("%+v %v", rep, err)
+	}
+	if _, err := File(t.Context(), filepath.Join(dir, "good"), dst, format.CLP, nil); !errors.Is(err, os.ErrExist) {
+		t.Error(err)
+	}
+	if _, err := File(t.Context(), filepath.Join(dir, "good"), dst, format.CLP, &Options{Overwrite: true}); err != nil || strings.Count(content(t, dst), "\n") != 10 {
+		t.Error(err)
+	}
+	// What somebody else is writing, or has left, is not in the way.
+	write(t, dst+".archive-1"+naming.PartialSuffix, "of somebody else")
+	if _, err := File(t.Context(), filepath.Join(dir, "good"), dst, format.CLP, &Options{Overwrite: true}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestArchiveVerify changes what was written before it is read back.
+func TestArchiveVerify(t *testing.T) {
+	dir := t.TempDir()
+	text := lines(20)
+	for name, content := range map[string]string{"fewer": lines(19), "other": strings.Replace(text, "INFO", "WARN", 1)} {
+		a := &archiveOut{c: &copying{ctx: t.Context(), o: &Options{}, sum: newSum(), pack: newPacker()}}
+		for l := range strings.Lines(text) {
+			p, err := a.c.pack.pack(&reader.Line{Text: []byte(l)}, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			a.c.sum.add(p)
+		}
+		f, err := os.Create(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		w, err := archive.NewWriter(f, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for l := range strings.Lines(content) {
+			if err := w.WriteEvent(event.Lazy([]byte(strings.TrimSpace(l)))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		a.parts = []*archivePart{{f: onDisk{f}}}
+		if err := a.verify(); !errors.Is(err, ErrVerify) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// onDisk is a file that need not be locked.
+type onDisk struct{ *os.File }
+
+func (onDisk) TryLock() error { return nil }
