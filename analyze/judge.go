@@ -42,14 +42,14 @@ func (r *Result) damage() {
 func (r *Result) device() {
 	names := map[string]bool{}
 	for i := range r.Ranks {
-		for _, n := range r.Ranks[i].Trace.Meta.DeviceNames() {
+		for _, n := range r.Ranks[i].Trace.UsedDevices() {
 			names[n] = true
 			r.Device = n
 		}
 	}
 	if len(names) > 1 {
 		r.Device = ""
-		r.warn("several_devices", "info", "the traces name %d kinds of devices; no roofline is computed", len(names))
+		r.warn("several_devices", "info", "the traces are of %d kinds of devices; no roofline is computed", len(names))
 	}
 	if r.Options.Device != "" {
 		r.Device = r.Options.Device

@@ -17,7 +17,7 @@ const (
 	NotObject                    // an element of traceEvents is not an object; it was skipped
 	TooLong                      // an event or a metadata value exceeds the limit; it was skipped
 	Input                        // reading or decompressing failed; Err says how
-	Time                         // an event's duration is negative or beyond 64 bits; the event was delivered
+	Time                         // an event's duration is negative or beyond 64 bits, or a complete event has no ts; it was delivered
 )
 
 var kindNames = [...]string{"unknown", "not_found", "not_array", "unterminated", "truncated", "malformed", "not_object", "too_long", "input", "time"}

@@ -20,7 +20,7 @@ func TestHeads(t *testing.T) {
 		case 2:
 			events = append(events, fmt.Sprintf("{\n\t\"ph\": \"X\",\n\t\"cat\": %q,\n\t\"ts\": %d,\n\t\"args\": {\"i\": %d}\n}", cat, i, i))
 		case 3:
-			events = append(events, `{"ph": "X", "cat": "c1"}`)
+			events = append(events, `{"ph": "X", "cat": "c1", "ts": 1}`)
 		}
 	}
 	alone := func(text string) string {

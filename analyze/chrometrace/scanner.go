@@ -352,6 +352,8 @@ func (s *Scanner) element() bool {
 // check reports times that cannot be. A negative duration becomes 0, so that no sum ever shrinks.
 func (s *Scanner) check() {
 	switch {
+	case s.ev.Phase == 'X' && s.ev.Has&HasTS == 0:
+		s.report(Time, s.ev.Offset, "no ts", nil)
 	case s.ev.Has&HugeDur != 0:
 		s.report(Time, s.ev.Offset, "dur does not fit 64-bit nanoseconds", nil)
 		s.ev.Dur = math.MaxInt64

@@ -136,10 +136,14 @@ func Analyze(ranks []Rank, o Options) *Report {
 	rep := &Report{}
 	ops := map[opKey][]event{}
 	totals := map[int]int64{}
+	base := commonBase(ranks)
 	for _, r := range ranks {
 		totals[r.ID] += collectiveTime(r)
 		for group, events := range byGroup(r, rep) {
 			for i, e := range events {
+				if base != 0 {
+					e.part.TS += r.Trace.Meta.BaseTime - base
+				}
 				ops[opKey{group, i}] = append(ops[opKey{group, i}], e)
 			}
 		}
@@ -189,6 +193,22 @@ func Analyze(ranks []Rank, o Options) *Report {
 		return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(a.Rank, b.Rank))
 	})
 	return rep
+}
+
+// commonBase is the earliest instant that a trace counts its times from, if all traces say theirs; else 0, and their times are
+// taken as they are. Kineto writes the same instant for months, as a rule.
+func commonBase(ranks []Rank) int64 {
+	var base int64
+	for i, r := range ranks {
+		b := r.Trace.Meta.BaseTime
+		if b <= 0 {
+			return 0
+		}
+		if i == 0 || b < base {
+			base = b
+		}
+	}
+	return base
 }
 
 type opKey struct {

@@ -40,6 +40,19 @@ func TestAnalyze(t *testing.T) {
 	}
 }
 
+// TestBaseTimes has ranks that count their times from different instants.
+func TestBaseTimes(t *testing.T) {
+	early, late := rank(0, "allreduce", 2, [2]int{100, 50}), rank(1, "allreduce", 2, [2]int{30, 20})
+	early.Trace.Meta.BaseTime, late.Trace.Meta.BaseTime = 1_700_000_000_000_000_000, 1_700_000_000_000_100_000
+	if op := Analyze([]Rank{late, early}, Options{}).Ops[0]; op.SkewIn != 30_000 || op.SkewOut != 0 || op.First != 0 || op.Last != 1 {
+		t.Errorf("%+v", op)
+	}
+	early.Trace.Meta.BaseTime = 0
+	if op := Analyze([]Rank{late, early}, Options{}).Ops[0]; op.SkewIn != 70_000 || op.First != 1 {
+		t.Errorf("one base time is not known: %+v", op)
+	}
+}
+
 func TestIncomplete(t *testing.T) {
 	rep := Analyze([]Rank{rank(0, "allreduce", 2, [2]int{100, 50}, [2]int{200, 10}), rank(1, "allreduce", 2, [2]int{130, 20})}, Options{})
 	if len(rep.Ops) != 1 || rep.Incomplete != 1 {

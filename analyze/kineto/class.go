@@ -25,7 +25,7 @@ func classOf(phase byte, category []byte) class {
 			return opClass
 		case "cuda_runtime", "Runtime", "xpu_runtime", "mtia_runtime", "privateuse1_runtime":
 			return runtimeClass
-		case "cuda_driver", "privateuse1_driver":
+		case "cuda_driver", "xpu_driver", "privateuse1_driver":
 			return driverClass
 		case "kernel", "Kernel":
 			return kernelClass

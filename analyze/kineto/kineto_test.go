@@ -68,6 +68,34 @@ func TestLoad(t *testing.T) {
 	}
 }
 
+// TestOddMeta has numbers as strings, members of unexpected types, two kinds of devices of which one is used, and work at no time.
+func TestOddMeta(t *testing.T) {
+	tr := load(`{"distributedInfo": {"backend": 7, "rank": "3", "world_size": "8", "nccl_version": [2, 21]},
+	"deviceProperties": [{"id": 0, "name": "AMD Radeon Graphics"}, {"id": "1", "name": "AMD Instinct MI300X", "totalGlobalMem": 1e400, "warpSize": "64"}],
+	"traceEvents": [
+	{"ph":"X","cat":"kernel","name":"a","pid":1,"tid":7,"ts":5,"dur":1,"args":{"device":1}},
+	{"ph":"X","cat":"kernel","name":"b","pid":1,"tid":7,"dur":1,"args":{"device":1}},
+	{"ph":"X","cat":"kernel","name":"c","pid":1,"tid":7,"ts":NaN,"dur":1,"args":{"device":1}},
+	{"ph":"X","cat":"cpu_op","name":"d","pid":1,"tid":7,"ts":"soon","dur":1}]}`)
+	if d := tr.Meta.Distributed; d == nil || d.Rank != 3 || d.WorldSize != 8 || d.Backend != "" {
+		t.Errorf("%+v", d)
+	}
+	if names := tr.Meta.DeviceNames(); len(names) != 2 || tr.Meta.Devices[1].WarpSize != 64 {
+		t.Errorf("%+v", tr.Meta.Devices)
+	}
+	if names := tr.UsedDevices(); len(names) != 1 || names[0] != "AMD Instinct MI300X" {
+		t.Errorf("used devices: %v", names)
+	}
+	if len(tr.GPU) != 1 || len(tr.Ops) != 0 || tr.NErrors != 3 || tr.Degraded || tr.Events != 4 {
+		t.Errorf("%d GPU events, %d ops, errors %v", len(tr.GPU), len(tr.Ops), tr.Errors)
+	}
+	for _, text := range []string{`{"distributedInfo": {"backend": "nccl"}, "traceEvents": []}`, `{"distributedInfo": {"rank": -1}, "traceEvents": []}`, `{"distributedInfo": [], "traceEvents": []}`} {
+		if rank, ok := load(text).Meta.Rank(); ok {
+			t.Errorf("%s: rank %d", text, rank)
+		}
+	}
+}
+
 // TestRawForms keeps apart what reads the same and means different strings.
 func TestRawForms(t *testing.T) {
 	tr := load(`[{"ph":"X","cat":"cpu_op","name":"a\\nb","ts":1},{"ph":"X","cat":"cpu_op","name":"a\nb","ts":2},{"ph":"X","cat":"cpu_op","name":"a\\nb","ts":3},{"ph":"X","cat":"cpu_op","name":"\u0061\\nb","ts":3}]`)

@@ -82,7 +82,9 @@ func Load(s *chrometrace.Scanner, o *Options) *Trace {
 		c := l.counter(ev.Phase, ev.Category)
 		c.n++
 		ev.TS = min(max(ev.TS, -maxTime), maxTime)
-		l.event(c.class, ev)
+		if ev.Phase != 'X' || ev.Has&chrometrace.HasTS != 0 { // work at no time is reported, and nowhere to be put
+			l.event(c.class, ev)
+		}
 		if o == nil || s.Offset() < next {
 			continue
 		}

@@ -1,7 +1,6 @@
 package kineto
 
 import (
-	"encoding/json"
 	"slices"
 
 	"github.com/tracehandler/tracehandler/analyze/chrometrace"
@@ -187,6 +186,24 @@ func (m *Meta) DeviceNames() []string {
 	return names
 }
 
+// UsedDevices lists the distinct names of the devices that GPU events ran on; of all devices if no event tells.
+func (t *Trace) UsedDevices() []string {
+	ids := map[int]bool{}
+	for i := range t.GPU {
+		ids[int(t.GPU[i].Device)] = true
+	}
+	used := Meta{}
+	for _, d := range t.Meta.Devices {
+		if ids[d.ID] {
+			used.Devices = append(used.Devices, d)
+		}
+	}
+	if names := used.DeviceNames(); len(names) > 0 {
+		return names
+	}
+	return t.Meta.DeviceNames()
+}
+
 // decodeMeta reads what it can; a member that is not as expected is left out, for the events do not depend on it.
 func decodeMeta(raw chrometrace.Metadata) Meta {
 	m := Meta{Raw: raw}
@@ -197,24 +214,64 @@ func decodeMeta(raw chrometrace.Metadata) Meta {
 	m.DisplayTimeUnit, _ = chrometrace.Text(raw["displayTimeUnit"])
 	m.WithStack = truthy(raw["with_stack"])
 	m.RecordShapes = truthy(raw["record_shapes"])
-	var d struct {
-		Distributed
-		Rank *int `json:"rank"`
-	}
-	if json.Unmarshal(raw["distributedInfo"], &d) == nil && d.Rank != nil {
-		d.Distributed.Rank = *d.Rank
-		m.Distributed = &d.Distributed
-	}
-	var devices []Device
+	m.Distributed = distributed(raw["distributedInfo"])
 	chrometrace.Elements(raw["deviceProperties"], func(v []byte) bool {
-		var one Device
-		if json.Unmarshal(v, &one) == nil {
-			devices = append(devices, one)
+		if d, ok := device(v); ok {
+			m.Devices = append(m.Devices, d)
 		}
 		return true
 	})
-	m.Devices = devices
 	return m
+}
+
+// distributed is nil if there is no rank. Numbers may be strings, and any other member anything.
+func distributed(v []byte) *Distributed {
+	var d Distributed
+	ranked := false
+	for a := chrometrace.ArgsOf(v); a.Next(); {
+		n, number := chrometrace.Int(a.Value)
+		switch string(a.Key) {
+		case "backend":
+			d.Backend, _ = chrometrace.Text(a.Value)
+		case "nccl_version":
+			d.NCCLVersion, _ = chrometrace.Text(a.Value)
+		case "rank":
+			d.Rank, ranked = int(n), number && n >= 0 && n <= maxRank
+		case "world_size":
+			d.WorldSize = int(min(max(n, 0), maxRank))
+		case "pg_count":
+			d.PGCount = int(min(max(n, 0), maxRank))
+		}
+	}
+	if !ranked {
+		return nil
+	}
+	return &d
+}
+
+// maxRank is more than any job has.
+const maxRank = 1 << 30
+
+func device(v []byte) (d Device, ok bool) {
+	if len(v) == 0 || v[0] != '{' {
+		return Device{}, false
+	}
+	for a := chrometrace.ArgsOf(v); a.Next(); {
+		n, _ := chrometrace.Int(a.Value)
+		switch string(a.Key) {
+		case "id":
+			d.ID = int(int32(n))
+		case "name":
+			d.Name, _ = chrometrace.Text(a.Value)
+		case "totalGlobalMem":
+			d.TotalMemory = n
+		case "numSms":
+			d.SMs = int(int32(n))
+		case "warpSize":
+			d.WarpSize = int(int32(n))
+		}
+	}
+	return d, true
 }
 
 func truthy(v []byte) bool { return string(v) == "1" || string(v) == "true" }
