@@ -26,13 +26,16 @@ type Split struct {
 }
 
 // SplitSteady cuts the steady windows of at most n iterations out of a trace and writes each as a trace of its own into
-// dir, with execution_details.json. It returns none, without error, if the trace marks no iterations.
+// dir, with execution_details.json. It returns none, without error, if the trace marks no iterations and nothing in it repeats.
 func SplitSteady(ctx context.Context, path, dir string, n int) ([]Split, error) {
 	t, err := kineto.Open(path, nil)
 	if err != nil {
 		return nil, fmt.Errorf("analyze: %w", err)
 	}
 	roots := steps.Find(t)
+	if len(roots) == 0 {
+		roots = steps.Repeats(t)
+	}
 	sel := steps.Select(roots, n)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("analyze: %w", err)

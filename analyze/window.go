@@ -2,7 +2,6 @@ package analyze
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/tracehandler/tracehandler/analyze/steps"
 	"github.com/tracehandler/tracehandler/analyze/timeline"
@@ -48,10 +47,15 @@ func (r *Result) choose(k *Rank) {
 	if r.Options.Window == WindowAll {
 		return
 	}
+	if len(k.Roots) == 0 {
+		if k.Roots = steps.Repeats(k.Trace); len(k.Roots) > 0 {
+			r.warn("iterations_by_pattern", "info", "%s: no iterations are marked; %d were found by what repeats, the first is %s", k.File.Path, len(k.Roots), k.Roots[0].Name)
+		}
+	}
 	sel := steps.Select(k.Roots, r.Options.Steps)
 	var x excerpt
 	var others []excerpt
-	training := len(k.Roots) > 1 && strings.HasPrefix(k.Roots[0].Name, "ProfilerStep")
+	training := len(k.Roots) > 1 && k.Roots[0].Training
 	switch {
 	case r.Options.Window == WindowDecode:
 		x = r.excerpt(k, WindowDecode, sel.Decode)

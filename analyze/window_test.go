@@ -85,3 +85,26 @@ func TestWindowQuality(t *testing.T) {
 		})
 	}
 }
+
+// TestUnmarkedIterations finds iterations by what repeats, and only if a window is asked for.
+func TestUnmarkedIterations(t *testing.T) {
+	var names []string
+	for i := range 9 {
+		names = append(names, fmt.Sprintf("my_loop_%d", i))
+	}
+	path := serving(t, names, 200_000, 400_000)
+	k := &run(t, path, Options{Window: WindowSteady}).Ranks[0]
+	if text := k.WindowText(); text != "8 iteration(s) of 9, from my_loop_1 to my_loop_8" {
+		t.Errorf("window: %s", text)
+	}
+	if r := run(t, path, Options{Window: WindowSteady}); len(r.Warnings) == 0 || r.Warnings[0].Code != "iterations_by_pattern" {
+		t.Errorf("warnings: %v", r.Warnings)
+	}
+	if r := run(t, path, Options{}); len(r.Ranks[0].Roots) != 0 {
+		t.Errorf("without a window: %v", r.Ranks[0].Roots)
+	}
+	splits, err := SplitSteady(t.Context(), path, t.TempDir(), 2)
+	if err != nil || len(splits) == 0 || splits[0].NumSteps != 2 || splits[0].GPUEvents != 4 {
+		t.Errorf("%+v %v", splits, err)
+	}
+}

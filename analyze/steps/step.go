@@ -7,7 +7,7 @@
 //	}
 //
 // A serving framework marks an iteration with a user_annotation that says how many requests it prefills and decodes
-// (vLLM, SGLang, ATOM, diffusion); a training loop with ProfilerStep#n. Rules for windows: TraceLens'
+// (vLLM, SGLang, ATOM, diffusion); a training loop with ProfilerStep#n. Where nothing is marked, Repeats finds what repeats. Rules for windows: TraceLens'
 // split_inference_trace_annotation.
 package steps
 
@@ -31,7 +31,7 @@ type Root struct {
 	Generation int              // requests that are decoded
 	Batch      int              // tokens, as far as the name tells; else requests
 	Detailed   bool             // the name states the sums of lengths, too
-	Training   bool             // a ProfilerStep: all threads of its process work for it, as autograd's does
+	Training   bool             // a ProfilerStep, or found by Repeats: all threads of its process work for it, as autograd's does
 	Prefill    roofline.Lengths // of the sequences that are prefilled, if Detailed
 	Decode     roofline.Lengths // of those that are decoded, if Detailed
 }

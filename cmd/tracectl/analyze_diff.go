@@ -72,7 +72,7 @@ func newAnalyzeSplitCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "split --out DIRECTORY TRACE",
 		Short: "Cut the steady windows out of a trace, as traces of their own",
-		Long: `Split finds the iterations that a serving framework (vLLM, SGLang, ATOM) or a training loop marks, the regions in which the
+		Long: `Split finds the iterations that a serving framework (vLLM, SGLang, ATOM) or a training loop marks, or else what repeats, the regions in which the
 number of requests is steady, and in them three windows: one like the whole in its share of prefills, the longest run of
 decodes, the longest of prefills. Each becomes a trace in DIRECTORY; execution_details.json tells what is in them.`,
 		Args: cobra.ExactArgs(1),
@@ -93,7 +93,7 @@ decodes, the longest of prefills. Each becomes a trace in DIRECTORY; execution_d
 				fmt.Fprintf(cmd.OutOrStdout(), "%s: %d iterations, %d events, %d on the GPU\n", s.Path, s.NumSteps, s.Events, s.GPUEvents)
 			}
 			if len(splits) == 0 {
-				fmt.Fprintln(cmd.ErrOrStderr(), "tracectl: the trace marks no iterations")
+				fmt.Fprintln(cmd.ErrOrStderr(), "tracectl: the trace marks no iterations, and nothing in it repeats")
 				return errNothing
 			}
 			return nil
