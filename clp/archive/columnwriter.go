@@ -7,137 +7,176 @@ import (
 	"github.com/tracehandler/tracehandler/clp/encoding"
 )
 
-// What the writer holds in plain form of each column and each dictionary, and compresses as one zstd frame. Larger frames
-// compress better.
-const (
-	columnFrame     = 512 << 10
-	dictionaryFrame = 4 << 20
-)
-
 // unsafeString is b as a string, for a look-up that does not keep it.
 func unsafeString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// part is a run of bytes of a table that is being made.
-type part struct {
-	plain []byte
-	pack  []byte // compressed frames of what was before
-	size  int64  // uncompressed
-}
-
-func (p *part) word(w *Writer, v uint64) {
-	p.plain = binary.LittleEndian.AppendUint64(p.plain, v)
-	p.grown(w, 8)
-}
-
-func (p *part) grown(w *Writer, n int64) {
-	p.size += n
-	w.held += n
-	if len(p.plain) >= columnFrame {
-		p.flush(w)
-	}
-}
-
-// flush compresses what is not yet.
-func (p *part) flush(w *Writer) {
-	if len(p.plain) == 0 {
-		return
-	}
-	n := len(p.pack)
-	p.pack = w.enc.EncodeAll(p.plain, p.pack)
-	w.held += int64(len(p.pack)-n) - int64(len(p.plain))
-	p.plain = p.plain[:0]
-}
-
 // tableWriter is a table that is being made.
 type tableWriter struct {
-	entries []int32
+	entries []int32 // of its schema
+	ordered int     // of them
 	columns []columnWriter
 	records int64
 	side    sideTable
 }
 
-// columnWriter is a column that is being made; see column for how it is laid out.
+// columnWriter is a column that is being made; see column for how it is laid out. Texts are collected before they are looked
+// up in the dictionaries: many at once are faster, and another goroutine can do it. The parts of such columns are that
+// goroutine's, those of other columns are the writer's.
 type columnWriter struct {
 	node   int32
 	typ    NodeType
 	values part
 	second part // formats, patterns or variables
 	before uint64
+	index  columnIndex
+
+	texts batch
 }
 
+// batch is some texts of a column, in the order of the records.
+type batch struct {
+	column *columnWriter
+	bytes  []byte
+	ends   []uint32
+}
+
+const (
+	batchBytes = 32 << 10
+	batchTexts = 2048
+)
+
 func (c *columnWriter) delta(w *Writer, v int64) {
-	c.values.word(w, uint64(v)-c.before)
+	c.values.word(w, c, uint64(v)-c.before)
 	c.before = uint64(v)
 }
 
 // add appends the value of a leaf.
-func (c *columnWriter) add(w *Writer, g *ingest, l *leaf) {
+func (c *columnWriter) add(w *Writer, l *leaf) {
 	switch c.typ {
 	case Integer:
-		c.values.word(w, l.bits)
+		c.values.word(w, c, l.bits)
 	case Boolean:
-		c.values.plain = append(c.values.plain, byte(l.bits))
-		c.values.grown(w, 1)
+		c.values.byte(w, c, byte(l.bits))
 	case FormattedFloat:
-		c.values.word(w, l.bits)
-		c.second.plain = binary.LittleEndian.AppendUint16(c.second.plain, uint16(l.second))
-		c.second.grown(w, 2)
-	case VarString, DictionaryFloat:
-		c.values.word(w, w.vars.id(w, g.text[l.from:l.to]))
+		c.values.word(w, c, l.bits)
+		c.second.short(w, uint16(l.second))
 	case Timestamp:
 		c.delta(w, int64(l.bits))
-		c.second.word(w, l.second)
+		c.second.word(w, nil, l.second)
 		w.sawTime(int64(l.bits))
-	case ClpString:
-		c.encode(w, g, l, &w.logs)
-	case UnstructuredArray:
-		c.encode(w, g, l, &w.arrays)
+	default:
+		t := &c.texts
+		if len(t.ends) == batchTexts || len(t.bytes)+len(l.text) > batchBytes && len(t.ends) > 0 {
+			w.texts(c)
+		}
+		before := cap(t.bytes) + 4*cap(t.ends)
+		t.bytes = append(t.bytes, l.text...)
+		t.ends = append(t.ends, uint32(len(t.bytes)))
+		if now := cap(t.bytes) + 4*cap(t.ends); now != before {
+			w.held.Add(int64(now - before))
+		}
 	}
 }
 
-// encode appends a text as its log type and variables.
-func (c *columnWriter) encode(w *Writer, g *ingest, l *leaf, types *dictWriter) {
-	m := &g.msg
-	encoding.EncodeMessage(m, encoding.EightByte, g.text[l.from:l.to])
-	at := uint64(c.second.size / 8)
-	encoded, word := 0, 0
-	for i := 0; i < len(m.Logtype); i++ {
-		switch m.Logtype[i] {
-		case encoding.Escape:
-			i++
-		case encoding.DictPlaceholder:
-			c.second.word(w, w.vars.id(w, m.Word(word)))
-			word++
-		case encoding.IntPlaceholder, encoding.FloatPlaceholder:
-			c.second.word(w, uint64(m.Encoded[encoded]))
-			encoded++
+// texts hands the texts of a column to whoever looks them up.
+func (w *Writer) texts(c *columnWriter) {
+	if len(c.texts.ends) == 0 {
+		return
+	}
+	if w.batches == nil {
+		w.encode(c, &c.texts)
+		c.texts.bytes, c.texts.ends = c.texts.bytes[:0], c.texts.ends[:0]
+		if cap(c.texts.bytes) > 2*batchBytes {
+			w.held.Add(-int64(cap(c.texts.bytes)))
+			c.texts.bytes = nil
+		}
+		return
+	}
+	c.texts.column = c
+	w.batches <- c.texts
+	c.texts = batch{}
+	select {
+	case c.texts = <-w.used:
+		w.held.Add(int64(cap(c.texts.bytes) + 4*cap(c.texts.ends)))
+	default:
+	}
+}
+
+// encode appends the texts of a batch to its column.
+func (w *Writer) encode(c *columnWriter, t *batch) {
+	from := uint32(0)
+	switch c.typ {
+	case ClpString:
+		for _, end := range t.ends {
+			c.text(w, t.bytes[from:end], &w.logs)
+			from = end
+		}
+	case UnstructuredArray:
+		for _, end := range t.ends {
+			c.text(w, t.bytes[from:end], &w.arrays)
+			from = end
+		}
+	default:
+		var last []byte
+		id := uint64(0)
+		for i, end := range t.ends {
+			text := t.bytes[from:end]
+			if from = end; i == 0 || string(text) != string(last) {
+				id, last = w.vars.id(w, text), text
+			}
+			c.values.word(w, c, id)
 		}
 	}
-	c.values.word(w, types.id(w, m.Logtype)|at<<24)
+}
+
+// text appends a text as its log type and variables.
+func (c *columnWriter) text(w *Writer, text []byte, types *dictWriter) {
+	at := uint64(c.second.size / 8)
+	logtype := w.logtype[:0]
+	for from := 0; ; {
+		start, end, escapes := encoding.NextVariable(text, from)
+		if escapes {
+			logtype = encoding.AppendConstant(logtype, text[from:start])
+		} else {
+			logtype = append(logtype, text[from:start]...)
+		}
+		if start == end {
+			break
+		}
+		kind, bits := encoding.EncodeVariable(encoding.EightByte, text[start:end])
+		logtype = append(logtype, kind.Placeholder())
+		if kind == encoding.Dict {
+			bits = int64(w.vars.id(w, text[start:end]))
+		}
+		c.second.word(w, nil, uint64(bits))
+		from = end
+	}
+	w.logtype = logtype
+	c.values.word(w, c, types.id(w, logtype)|at<<24)
 }
 
 // parts calls f for each run of bytes of the table, in their order.
-func (t *tableWriter) parts(f func(p *part)) {
+func (t *tableWriter) parts(f func(p *part, c *columnWriter)) {
 	for i := range t.columns {
 		c := &t.columns[i]
-		f(&c.values)
+		f(&c.values, c)
 		switch c.typ {
 		case ClpString, UnstructuredArray:
-			f(&part{plain: binary.LittleEndian.AppendUint64(nil, uint64(c.second.size/8)), size: 8})
-			f(&c.second)
+			f(&part{plain: binary.LittleEndian.AppendUint64(nil, uint64(c.second.size/8)), size: 8}, nil)
+			f(&c.second, nil)
 		case FormattedFloat, Timestamp:
-			f(&c.second)
+			f(&c.second, nil)
 		}
 	}
 }
 
 func (t *tableWriter) size() (n int64) {
-	t.parts(func(p *part) { n += p.size })
+	t.parts(func(p *part, _ *columnWriter) { n += p.size })
 	return n
 }
 
 // packed reports whether some of the table is compressed already.
 func (t *tableWriter) packed() (any bool) {
-	t.parts(func(p *part) { any = any || len(p.pack) > 0 })
+	t.parts(func(p *part, _ *columnWriter) { any = any || len(p.frames) > 0 })
 	return any
 }

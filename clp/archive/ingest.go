@@ -1,275 +1,216 @@
 package archive
 
-import (
-	"encoding/binary"
-	"math"
-	"slices"
-	"strconv"
-	"unicode/utf8"
-
-	"github.com/tracehandler/tracehandler/clp/encoding"
-)
-
 // leaf is a value of a record on its way into a column. What it means depends on the type of the node.
 type leaf struct {
-	node   int32
 	bits   uint64
 	second uint64
-	from   int // of its text in ingest.text
-	to     int
+	text   []byte // of strings, unescaped, and of arrays and numbers: a part of the line or of ingest.text
 }
 
-// ingest takes a record apart. It knows that the text is valid JSON.
+// ingest takes a record apart, and checks meanwhile that it is one JSON object. Where it is not, it says so by false, and
+// package event says why.
 type ingest struct {
 	w      *Writer
 	b      []byte
-	pos    int
 	leaves []leaf
-	key    []byte // tokens of the record: see side
-	text   []byte // of strings, unescaped, and of arrays and numbers
-	name   []byte
-	msg    encoding.Message
-	number []byte
+	text   []byte // of strings with escapes
+	texts  int    // leaves with a log type
+
+	root    *state
+	states  int64 // bytes of all states
+	counted int64 // of them, in Writer.held
+	name    []byte
+	key     []byte // tokens of the record, or a key
+	number  []byte
+
+	entries []int32 // of structured arrays: see structured.go
+	nodes   []int32 // nodes of the values in them; their leaves are behind the others
+	inner   []leaf
 }
 
-func (g *ingest) begin(w *Writer) {
-	g.w, g.leaves, g.key, g.text = w, g.leaves[:0], g.key[:0], g.text[:0]
+// record reads a line. The leaves refer to it. It returns the state behind the last member.
+func (g *ingest) record(line []byte) (*state, bool) {
+	g.b, g.leaves, g.text, g.entries, g.nodes, g.inner, g.texts = line, g.leaves[:0], g.text[:0], g.entries[:0], g.nodes[:0], g.inner[:0], 0
+	pos := scanSpace(line, 0)
+	if pos >= len(line) || line[pos] != '{' {
+		return nil, false
+	}
+	s, pos := g.object(g.root, pos+1, nodeObject, g.w.options.TimeKey, 1)
+	if pos < 0 || scanSpace(line, pos) != len(line) {
+		return nil, false
+	}
+	return s, true
 }
 
-func (g *ingest) record(line []byte) {
-	g.b, g.pos = line, 0
-	g.space()
-	g.object(nodeObject, g.w.options.TimeKey)
-	g.b = nil
-}
-
-func (g *ingest) space() {
-	for g.pos < len(g.b) {
-		switch g.b[g.pos] {
-		case ' ', '\t', '\r', '\n':
-			g.pos++
-		default:
-			return
+// object reads the members of the object id up to its end; pos is behind the brace that begins it. path is what is left of
+// the time's path. A pos of -1 says that the text is wrong.
+func (g *ingest) object(s *state, pos int, id int32, path []string, depth int) (*state, int) {
+	b := g.b
+	pos = scanSpace(b, pos)
+	if pos < len(b) && b[pos] == '}' { // the outermost object: others are leaves
+		k := g.slot(s, []byte(`""`), nil)
+		next := k.next[Object]
+		if next == nil {
+			next = &state{from: s, token: nodeObject << 1}
+			k.next[Object] = next
+			g.states += stateSize
 		}
-	}
-}
-
-// object reads an object whose node is id. time is what is left of the time's path, nil if it leads elsewhere.
-func (g *ingest) object(id int32, time []string) {
-	g.pos++ // {
-	g.space()
-	if g.b[g.pos] == '}' {
-		g.pos++
-		g.leaf(leaf{node: id})
-		return
-	}
-	if id != nodeObject {
-		g.key = binary.LittleEndian.AppendUint32(g.key, uint32(id)<<1|tokenBegin)
+		return next, pos + 1
 	}
 	for {
-		g.name = g.unescape(g.name[:0])
-		g.space()
-		g.pos++ // :
-		g.space()
-		g.member(id, time)
-		g.space()
-		g.pos++ // , or }
-		if g.b[g.pos-1] == '}' {
-			return
+		k, next := s.find(b, pos)
+		if k == nil {
+			if pos >= len(b) || b[pos] != '"' {
+				return nil, -1
+			}
+			end, _ := scanString(b, pos+1)
+			if end < 0 {
+				return nil, -1
+			}
+			if next = scanSpace(b, end); next >= len(b) || b[next] != ':' {
+				return nil, -1
+			}
+			next++
+			k = g.slot(s, b[pos:end], path)
 		}
-		g.space()
-	}
-}
-
-func (g *ingest) leaf(l leaf) {
-	g.leaves = append(g.leaves, l)
-	g.key = binary.LittleEndian.AppendUint32(g.key, uint32(l.node)<<1)
-}
-
-// find returns the node of the key that was read last.
-func (g *ingest) find(parent int32, typ NodeType) int32 {
-	if id, ok := g.w.ids[nodeKey{parent, typ, unsafeString(g.name)}]; ok {
-		return id
-	}
-	return g.w.node(parent, typ, string(g.name))
-}
-
-// member reads the value of the key that was read last, in the object parent.
-func (g *ingest) member(parent int32, time []string) {
-	switch {
-	case len(time) > 0 && time[0] != string(g.name):
-		time = nil
-	case len(time) > 0:
-		time = time[1:]
-	default:
-		time = nil
-	}
-	isTime := time != nil && len(time) == 0
-	switch c := g.b[g.pos]; c {
-	case '{':
-		id := g.find(parent, Object)
-		if len(time) == 0 {
-			time = nil
+		if s, pos = g.value(s, k, scanSpace(b, next), id, depth); pos < 0 {
+			return nil, -1
 		}
-		g.object(id, time)
-	case '[':
-		from := g.pos
-		g.skipArray()
-		g.put(g.find(parent, UnstructuredArray), g.b[from:g.pos])
+		pos = scanSpace(b, pos)
+		if pos >= len(b) {
+			return nil, -1
+		}
+		if b[pos] != ',' {
+			if b[pos] != '}' {
+				return nil, -1
+			}
+			return s, pos + 1
+		}
+		pos = scanSpace(b, pos+1)
+	}
+}
+
+// to returns the state behind a value of the given kind.
+func (g *ingest) to(s *state, k *slot, parent int32, kind uint8) *state {
+	if next := k.next[kind]; next != nil {
+		return next
+	}
+	return g.follow(s, k, parent, kind)
+}
+
+// value reads the value of key k in the object parent.
+func (g *ingest) value(s *state, k *slot, pos int, parent int32, depth int) (*state, int) {
+	b := g.b
+	if pos >= len(b) {
+		return nil, -1
+	}
+	switch c := b[pos]; c {
 	case '"':
-		raw := g.pos
-		from := len(g.text)
-		g.text = g.unescape(g.text)
-		text := g.text[from:]
-		if isTime {
-			if l, ok := g.w.timeString(g.b[raw:g.pos]); ok {
-				l.node = g.find(parent, Timestamp)
-				g.leaf(l)
-				return
+		end, kind := scanString(b, pos+1)
+		if end < 0 {
+			return nil, -1
+		}
+		if k.time {
+			if l, ok := g.w.timeString(b[pos:end]); ok {
+				g.leaves = append(g.leaves, l)
+				return g.to(s, k, parent, uint8(Timestamp)), end
 			}
 		}
-		typ := VarString
-		if slices.Contains(text, ' ') {
-			typ = ClpString
+		text := b[pos+1 : end-1]
+		if kind&hasEscape != 0 {
+			text = g.unescaped(text)
+			kind &^= hasSpace
+			for _, c := range text {
+				if c == ' ' {
+					kind |= hasSpace
+				}
+			}
 		}
-		g.leaf(leaf{node: g.find(parent, typ), from: from, to: len(g.text)})
+		g.leaves = append(g.leaves, leaf{text: text})
+		if kind&hasSpace != 0 {
+			g.texts++
+			return g.to(s, k, parent, uint8(ClpString)), end
+		}
+		return g.to(s, k, parent, uint8(VarString)), end
+	case '{':
+		if next := scanSpace(b, pos+1); next < len(b) && b[next] == '}' {
+			if depth == maxDepth {
+				return nil, -1
+			}
+			return g.to(s, k, parent, uint8(Object)), next + 1
+		}
+		if depth == maxDepth {
+			return nil, -1
+		}
+		s = g.to(s, k, parent, slotBegin)
+		if s, pos = g.object(s, pos+1, int32(s.token>>1), k.path, depth+1); pos < 0 {
+			return nil, -1
+		}
+		return g.leave(s), pos
+	case '[':
+		if g.w.options.Structured {
+			s = g.to(s, k, parent, uint8(StructuredArray))
+			return s, g.array(pos, int32(s.token>>1), depth)
+		}
+		end := scanValue(b, pos, depth)
+		if end < 0 {
+			return nil, -1
+		}
+		g.texts++
+		g.leaves = append(g.leaves, leaf{text: b[pos:end]})
+		return g.to(s, k, parent, uint8(UnstructuredArray)), end
 	case 't', 'f':
-		l := leaf{node: g.find(parent, Boolean)}
-		g.pos += 5
-		if c == 't' {
-			g.pos--
-			l.bits = 1
+		word, bit := "true", uint64(1)
+		if c == 'f' {
+			word, bit = "false", 0
 		}
-		g.leaf(l)
+		if pos = scanWord(b, pos, word); pos < 0 {
+			return nil, -1
+		}
+		g.leaves = append(g.leaves, leaf{bits: bit})
+		return g.to(s, k, parent, uint8(Boolean)), pos
 	case 'n':
-		g.pos += 4
-		g.leaf(leaf{node: g.find(parent, Null)})
-	default:
-		from := g.pos
-		for g.pos < len(g.b) && isNumberByte(g.b[g.pos]) {
-			g.pos++
+		if pos = scanWord(b, pos, "null"); pos < 0 {
+			return nil, -1
 		}
-		g.numeral(parent, g.b[from:g.pos], isTime)
+		return g.to(s, k, parent, uint8(Null)), pos
 	}
+	n := scanNumber(b, pos)
+	if n.end < 0 {
+		return nil, -1
+	}
+	if k.time {
+		if l, ok := g.w.timeNumber(b[pos:n.end]); ok {
+			g.leaves = append(g.leaves, l)
+			return g.to(s, k, parent, uint8(Timestamp)), n.end
+		}
+	}
+	l, typ := g.numeral(b[pos:n.end], &n)
+	g.leaves = append(g.leaves, l)
+	return g.to(s, k, parent, uint8(typ)), n.end
 }
 
-func isNumberByte(c byte) bool {
-	return c-'0' <= 9 || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E'
-}
-
-func (g *ingest) put(id int32, text []byte) {
+// unescaped appends what the inside of a string says to g.text, and returns it. It stays valid when g.text moves.
+func (g *ingest) unescaped(raw []byte) []byte {
 	from := len(g.text)
-	g.text = append(g.text, text...)
-	g.leaf(leaf{node: id, from: from, to: len(g.text)})
+	g.text = appendUnescaped(g.text, raw)
+	return g.text[from:len(g.text):len(g.text)]
 }
 
-// numeral reads a number: as a time, an integer, a float whose spelling its format restores, or as its text.
-func (g *ingest) numeral(parent int32, text []byte, isTime bool) {
-	if isTime {
-		if l, ok := g.w.timeNumber(text); ok {
-			l.node = g.find(parent, Timestamp)
-			g.leaf(l)
-			return
-		}
+// numeral makes an integer of a number, a float whose spelling its format restores, or its text.
+func (g *ingest) numeral(text []byte, n *number) (leaf, NodeType) {
+	switch {
+	case n.exact:
+		return leaf{bits: uint64(n.small)}, Integer
+	case n.plain:
+		bits, format := formatPlain(text, n)
+		return leaf{bits: bits, second: uint64(format)}, FormattedFloat
 	}
-	if i, err := strconv.ParseInt(unsafeString(text), 10, 64); err == nil && (i != 0 || text[0] != '-') {
-		g.leaf(leaf{node: g.find(parent, Integer), bits: uint64(i)})
-		return
+	if i, ok := parseInteger(text); ok {
+		return leaf{bits: uint64(i)}, Integer
 	}
-	if v, err := strconv.ParseFloat(unsafeString(text), 64); err == nil {
-		if format, ok := floatFormat(text); ok {
-			g.number, err = appendFormatted(g.number[:0], v, format)
-			if err == nil && string(g.number) == string(text) {
-				g.leaf(leaf{node: g.find(parent, FormattedFloat), bits: math.Float64bits(v), second: uint64(format)})
-				return
-			}
-		}
+	if bits, format, ok := formatSlow(text, &g.number); ok {
+		return leaf{bits: bits, second: uint64(format)}, FormattedFloat
 	}
-	g.put(g.find(parent, DictionaryFloat), text)
-}
-
-// skipArray goes behind the array that begins here.
-func (g *ingest) skipArray() {
-	depth := 0
-	for {
-		switch g.b[g.pos] {
-		case '"':
-			g.skipString()
-			continue
-		case '[', '{':
-			depth++
-		case ']', '}':
-			depth--
-		}
-		g.pos++
-		if depth == 0 {
-			return
-		}
-	}
-}
-
-func (g *ingest) skipString() {
-	for g.pos++; g.b[g.pos] != '"'; g.pos++ {
-		if g.b[g.pos] == '\\' {
-			g.pos++
-		}
-	}
-	g.pos++
-}
-
-// unescape appends what the string that begins here says. Halves of surrogate pairs become U+FFFD; other bytes are kept,
-// whether or not they are UTF-8.
-func (g *ingest) unescape(dst []byte) []byte {
-	from := g.pos + 1
-	g.skipString()
-	raw := g.b[from : g.pos-1]
-	if !slices.Contains(raw, '\\') {
-		return append(dst, raw...)
-	}
-	for i := 0; i < len(raw); i++ {
-		if raw[i] != '\\' {
-			dst = append(dst, raw[i])
-			continue
-		}
-		i++
-		switch c := raw[i]; c {
-		case 'b':
-			dst = append(dst, '\b')
-		case 'f':
-			dst = append(dst, '\f')
-		case 'n':
-			dst = append(dst, '\n')
-		case 'r':
-			dst = append(dst, '\r')
-		case 't':
-			dst = append(dst, '\t')
-		case 'u':
-			r := hexRune(raw[i+1:])
-			i += 4
-			if 0xD800 <= r && r < 0xE000 {
-				low := rune(-1)
-				if r < 0xDC00 && len(raw) >= i+7 && raw[i+1] == '\\' && raw[i+2] == 'u' {
-					low = hexRune(raw[i+3:])
-				}
-				if 0xDC00 <= low && low < 0xE000 {
-					r = 0x10000 + (r-0xD800)<<10 + low - 0xDC00
-					i += 6
-				} else {
-					r = utf8.RuneError
-				}
-			}
-			dst = utf8.AppendRune(dst, r)
-		default:
-			dst = append(dst, c)
-		}
-	}
-	return dst
-}
-
-func hexRune(b []byte) rune {
-	v, err := strconv.ParseUint(unsafeString(b[:4]), 16, 32)
-	if err != nil {
-		return -1
-	}
-	return rune(v)
+	return leaf{text: text}, DictionaryFloat
 }

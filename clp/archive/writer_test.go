@@ -359,24 +359,3 @@ func TestFloatFormat(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkWrite(b *testing.B) {
-	var lines [][]byte
-	size := int64(0)
-	for i := range 20_000 {
-		lines = append(lines, fmt.Appendf(nil, `{"time":"2026-01-02T03:04:%02d.%09dZ","level":"INFO","msg":"request %d took %d.50 ms","service":"gateway","request":{"id":"%016x","bytes":%d}}`,
-			i/1000%60, i*49_999%1_000_000_000, i, i%1000, uint64(i)*0x9E3779B97F4A7C15, i*37%5000))
-		size += int64(len(lines[i])) + 1
-	}
-	lines = slices.Repeat(lines, 3)
-	b.SetBytes(3 * size)
-	b.ReportAllocs()
-	for b.Loop() {
-		w, err := NewWriter(io.Discard, &WriterOptions{TimeKey: []string{"time"}})
-		check(b, err)
-		for _, line := range lines {
-			check(b, w.Write(line))
-		}
-		check(b, w.Close())
-	}
-}

@@ -1,0 +1,131 @@
+package archive
+
+import (
+	"encoding/binary"
+	"hash/maphash"
+	"math"
+	"sync/atomic"
+)
+
+// dictionaryFrame is what is compressed together of a dictionary, about: a reader that wants one entry decodes as much.
+const dictionaryFrame = 512 << 10
+
+// dictWriter is a dictionary that is being made. It knows entries by their hashes alone, of 96 bits: their texts are
+// compressed at once. The hashes depend on seeds that nobody can know, so that entries cannot be made to meet; that two
+// of a billion do by chance is as likely as 1 to 10¹¹.
+type dictWriter struct {
+	seeds  [2]maphash.Seed
+	tables [256]hashTable
+	text   []byte // entries as they are stored, the last ones
+	frames []*packed
+	count  atomic.Uint32
+
+	tries atomic.Uint32 // frames that were compressed
+	quick atomic.Bool   // the quick encoder does as well
+}
+
+// hashTable is an open-addressed table of hashes with linear probing. It grows by half, so that it is never less than half
+// full for long.
+type hashTable struct {
+	slots []hashSlot
+	used  int
+}
+
+// hashSlot is an entry's hash and its ID; of a free one, id is 0 and the others' are one more.
+type hashSlot struct {
+	low  uint64
+	high uint32
+	id   uint32
+}
+
+const hashSlotSize = 16
+
+func (d *dictWriter) init() {
+	d.seeds[0], d.seeds[1] = maphash.MakeSeed(), maphash.MakeSeed()
+}
+
+// id returns the entry of text, which is new if it was not seen before.
+func (d *dictWriter) id(w *Writer, text []byte) uint64 {
+	low, high := maphash.Bytes(d.seeds[0], text), uint32(maphash.Bytes(d.seeds[1], text)>>32)
+	t := &d.tables[high>>24]
+	if t.used*8 >= len(t.slots)*7 {
+		t.grow(w)
+	}
+	i := t.home(high)
+	for {
+		s := &t.slots[i]
+		if s.low == low && s.high == high && s.id != 0 {
+			return uint64(s.id - 1)
+		}
+		if s.id == 0 {
+			break
+		}
+		if i++; i == len(t.slots) {
+			i = 0
+		}
+	}
+	id := d.count.Add(1)
+	t.slots[i] = hashSlot{low, high, id}
+	t.used++
+	if len(d.text) > 0 && len(d.text)+len(text)+8 > dictionaryFrame {
+		d.flush(w)
+	}
+	before := cap(d.text)
+	d.text = binary.LittleEndian.AppendUint64(d.text, uint64(len(text)))
+	d.text = append(d.text, text...)
+	w.held.Add(int64(cap(d.text) - before))
+	return uint64(id - 1)
+}
+
+// home returns the slot where a hash is looked for first.
+func (t *hashTable) home(high uint32) int { return int(uint64(high<<8) * uint64(len(t.slots)) >> 32) }
+
+func (t *hashTable) grow(w *Writer) {
+	old := t.slots
+	t.slots = make([]hashSlot, max(len(old)+len(old)/2, 8))
+	w.held.Add(int64(len(t.slots)-len(old)) * hashSlotSize)
+	for _, s := range old {
+		if s.id == 0 {
+			continue
+		}
+		i := t.home(s.high)
+		for t.slots[i].id != 0 {
+			if i++; i == len(t.slots) {
+				i = 0
+			}
+		}
+		t.slots[i] = s
+	}
+}
+
+// flush makes a frame of what is not in one.
+func (d *dictWriter) flush(w *Writer) {
+	if len(d.text) == 0 {
+		return
+	}
+	f := &packed{plain: len(d.text)}
+	d.frames = append(d.frames, f)
+	w.packer.pack(job{f: f, plain: d.text, dict: d})
+	d.text = nil
+}
+
+// encode compresses entries. Where they have nothing in common, as random numbers have, looking hard for what repeats
+// is in vain: now and then both ways are tried.
+func (d *dictWriter) encode(e *effort, plain []byte) []byte {
+	try := d.tries.Add(1)%16 == 1
+	if !try && d.quick.Load() {
+		return e.quick.EncodeAll(plain, e.out[:0])
+	}
+	e.out = e.text.EncodeAll(plain, e.out[:0])
+	if try {
+		e.second = e.quick.EncodeAll(plain, e.second[:0])
+		d.quick.Store(len(e.second) <= len(e.out)+len(e.out)/100)
+		if len(e.second) < len(e.out) {
+			e.out, e.second = e.second, e.out
+		}
+	}
+	return e.out
+}
+
+// full reports whether n more entries may be too many for the IDs.
+func (d *dictWriter) full(n int) bool { return int64(d.count.Load())+int64(n) >= math.MaxUint32 }

@@ -1,0 +1,300 @@
+package archive
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// What the writer holds in plain form of each column, and compresses as one zstd frame: 65,536 words. Larger frames compress
+// better, smaller ones are what a query decodes.
+const columnFrame = 512 << 10
+
+// part is a run of bytes of a table that is being made: values of a column, or what belongs to them. One goroutine at a time
+// appends to it.
+type part struct {
+	plain  []byte   // of the frame that is not full yet; its capacity is counted as held
+	frames []*packed // before it
+	size   int64    // uncompressed, of all
+}
+
+// packed is a frame of compressed data on its way into the archive.
+type packed struct {
+	pack  []byte // nil if it is in the spill
+	at    int64  // in the spill
+	size  int    // compressed
+	plain int
+	dict  *dictFrame // of a dictionary
+}
+
+// word appends 8 bytes.
+func (p *part) word(w *Writer, c *columnWriter, v uint64) {
+	n := len(p.plain)
+	if n+8 > cap(p.plain) {
+		p.room(w, c)
+		n = len(p.plain)
+	}
+	p.plain = p.plain[:n+8]
+	binary.LittleEndian.PutUint64(p.plain[n:], v)
+	p.size += 8
+}
+
+func (p *part) short(w *Writer, v uint16) {
+	n := len(p.plain)
+	if n+2 > cap(p.plain) {
+		p.room(w, nil)
+		n = len(p.plain)
+	}
+	p.plain = append(p.plain, byte(v), byte(v>>8))
+	p.size += 2
+}
+
+func (p *part) byte(w *Writer, c *columnWriter, v byte) {
+	if len(p.plain) == cap(p.plain) {
+		p.room(w, c)
+	}
+	p.plain = append(p.plain, v)
+	p.size++
+}
+
+// room makes room for 8 bytes more: a larger buffer, or a new one if the frame is full. c is the column whose values these
+// are, nil if they are something else.
+func (p *part) room(w *Writer, c *columnWriter) {
+	if len(p.plain) >= columnFrame {
+		p.flush(w, c)
+	}
+	if len(p.plain) == 0 && len(p.frames) > 0 {
+		p.plain = w.packer.buffer()
+		return
+	}
+	n := min(max(2*cap(p.plain), 64), columnFrame)
+	w.held.Add(int64(n - cap(p.plain)))
+	p.plain = append(make([]byte, 0, n), p.plain...)
+}
+
+// flush makes a frame of what is not in one.
+func (p *part) flush(w *Writer, c *columnWriter) {
+	if len(p.plain) == 0 {
+		return
+	}
+	if c != nil {
+		c.index.add(c.typ, p.plain)
+	}
+	f := &packed{plain: len(p.plain)}
+	p.frames = append(p.frames, f)
+	w.packer.pack(job{f: f, plain: p.plain})
+	p.plain = nil
+}
+
+// job is what is to be compressed. The plain bytes belong to the packer.
+type job struct {
+	f     *packed
+	plain []byte
+	dict  *dictWriter // whose entries these are, or nil
+}
+
+// packer compresses frames, in goroutines of its own if it may. What it holds is counted in held.
+type packer struct {
+	held  *atomic.Int64
+	level int
+	spill Scratch
+	most  int64 // bytes of compressed frames that stay in memory, if there is a spill
+
+	jobs    chan job // nil if the caller compresses
+	workers sync.WaitGroup
+
+	mu     sync.Mutex // guards what is below
+	free   [][]byte   // of columnFrame bytes
+	err    error      // of the spill
+	end    int64      // of the spill
+	kept   int64      // bytes of frames in memory
+	encs   []*effort  // that nobody uses
+}
+
+// effort is the encoders that one goroutine uses at a time.
+type effort struct {
+	usual *zstd.Encoder
+	text  *zstd.Encoder // of dictionaries: a step higher, because long texts repeat in them
+	quick *zstd.Encoder // finds few matches; data without any loses nothing by it
+
+	out, second []byte
+}
+
+func newEffort(level int) (*effort, error) {
+	e := &effort{}
+	for _, l := range []struct {
+		to    **zstd.Encoder
+		level zstd.EncoderLevel
+	}{{&e.usual, zstd.EncoderLevelFromZstd(level)}, {&e.text, zstd.EncoderLevelFromZstd(level + 4)}, {&e.quick, zstd.SpeedFastest}} {
+		var err error
+		*l.to, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(l.level), zstd.WithWindowSize(4<<20), zstd.WithLowerEncoderMem(true))
+		if err != nil {
+			return nil, err
+		}
+	}
+	return e, nil
+}
+
+func (e *effort) close() {
+	e.usual.Close()
+	e.text.Close()
+	e.quick.Close()
+}
+
+// start makes goroutines that compress; 0 leaves that to the caller of pack.
+func (p *packer) start(workers int) {
+	if workers == 0 {
+		return
+	}
+	p.jobs = make(chan job, workers)
+	for range workers {
+		p.workers.Go(func() {
+			for j := range p.jobs {
+				p.run(j)
+			}
+		})
+	}
+}
+
+// pack compresses a frame, now or soon.
+func (p *packer) pack(j job) {
+	if p.jobs != nil {
+		p.jobs <- j
+		return
+	}
+	p.run(j)
+}
+
+// wait ends the goroutines when all frames are compressed, and returns what went wrong.
+func (p *packer) wait() error {
+	if p.jobs != nil {
+		close(p.jobs)
+		p.workers.Wait()
+		p.jobs = nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.err
+}
+
+// effort takes encoders; give brings them back.
+func (p *packer) effort() (*effort, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n := len(p.encs); n > 0 {
+		e := p.encs[n-1]
+		p.encs = p.encs[:n-1]
+		return e, nil
+	}
+	return newEffort(p.level)
+}
+
+func (p *packer) give(e *effort) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.encs = append(p.encs, e)
+}
+
+func (p *packer) run(j job) {
+	e, err := p.effort()
+	if err != nil {
+		p.fail(err)
+		return
+	}
+	defer p.give(e)
+	if j.dict != nil {
+		e.out = j.dict.encode(e, j.plain)
+		j.f.dict = newDictFrame(j.plain, len(e.out))
+	} else {
+		e.out = e.usual.EncodeAll(j.plain, e.out[:0])
+	}
+	j.f.size = len(e.out)
+	p.store(j.f, e.out)
+	p.release(j.plain)
+}
+
+// store keeps the compressed bytes of a frame, which the caller may overwrite afterwards.
+func (p *packer) store(f *packed, b []byte) {
+	p.mu.Lock()
+	if p.spill != nil && p.kept+int64(len(b)) > p.most {
+		at := p.end
+		p.end += int64(len(b))
+		p.mu.Unlock()
+		if _, err := p.spill.WriteAt(b, at); err != nil {
+			p.fail(fmt.Errorf("archive: spill: %w", err))
+		}
+		f.at = at
+		return
+	}
+	p.kept += int64(len(b))
+	p.mu.Unlock()
+	p.held.Add(int64(len(b)))
+	f.pack = append(make([]byte, 0, len(b)), b...)
+}
+
+func (p *packer) fail(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.err == nil {
+		p.err = err
+	}
+}
+
+// write writes a frame to dst.
+func (p *packer) write(dst io.Writer, f *packed) error {
+	b := f.pack
+	if b == nil && f.size > 0 {
+		b = make([]byte, f.size)
+		if _, err := p.spill.ReadAt(b, f.at); err != nil {
+			return fmt.Errorf("archive: spill: %w", err)
+		}
+	}
+	_, err := dst.Write(b)
+	return err
+}
+
+// small compresses b at once.
+func (p *packer) small(b []byte) ([]byte, error) {
+	e, err := p.effort()
+	if err != nil {
+		return nil, err
+	}
+	defer p.give(e)
+	return e.usual.EncodeAll(b, nil), nil
+}
+
+// buffer returns an empty one of columnFrame bytes.
+func (p *packer) buffer() []byte {
+	p.held.Add(columnFrame)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n := len(p.free); n > 0 {
+		b := p.free[n-1]
+		p.free = p.free[:n-1]
+		return b
+	}
+	return make([]byte, 0, columnFrame)
+}
+
+// release takes back a buffer that was counted.
+func (p *packer) release(b []byte) {
+	p.held.Add(-int64(cap(b)))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if cap(b) == columnFrame && len(p.free) < 8 {
+		p.free = append(p.free, b[:0])
+	}
+}
+
+func (p *packer) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, e := range p.encs {
+		e.close()
+	}
+	p.encs = nil
+}
