@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"log/slog"
@@ -18,21 +19,69 @@ func (w *Writer) Close() error {
 	if w.err == ErrClosed {
 		return nil
 	}
-	if w.err != nil {
-		return w.err
-	}
+	err := w.err
 	w.err = ErrClosed
-	err := w.assemble()
+	if w.closed {
+		w.err = err
+		return err
+	}
+	if err == nil {
+		err = w.assemble()
+	}
+	w.end()
 	if err != nil {
 		w.err = err // there is no archive: each Close says so
 	}
-	w.enc.Close()
-	w.textEnc.Close()
 	return err
 }
 
-func (w *Writer) assemble() error {
+// Abort ends the writer without an archive. After Close it does nothing.
+func (w *Writer) Abort() {
+	if !w.closed {
+		w.end()
+		w.err = ErrClosed
+	}
+}
 
+// end ends the goroutines, and frees what is held.
+func (w *Writer) end() {
+	w.closed = true
+	if w.batches != nil {
+		close(w.batches)
+		w.lookups.Wait()
+	}
+	w.packer.wait()
+	w.packer.close()
+	w.nodes, w.ids, w.tables, w.order, w.shapes, w.ingest = nil, nil, nil, nil, nil, ingest{}
+	w.vars, w.logs, w.arrays = dictWriter{}, dictWriter{}, dictWriter{}
+	w.held.Store(0)
+}
+
+// chunk is bytes of the archive: either plain ones or a frame.
+type chunk struct {
+	b []byte
+	f *packed
+}
+
+func (c chunk) size() int64 {
+	if c.f != nil {
+		return int64(c.f.size)
+	}
+	return int64(len(c.b))
+}
+
+func chunkSize(list []chunk) (n int64) {
+	for _, c := range list {
+		n += c.size()
+	}
+	return n
+}
+
+func (w *Writer) assemble() error {
+	w.settle()
+	for _, d := range []*dictWriter{&w.vars, &w.logs, &w.arrays} {
+		d.flush(w)
+	}
 	tree := bytesLE(nil, uint64(len(w.nodes)))
 	for _, n := range w.nodes {
 		tree = binary.LittleEndian.AppendUint32(tree, uint32(n.Parent))
@@ -43,37 +92,28 @@ func (w *Writer) assemble() error {
 	for i, t := range w.order {
 		ids = binary.LittleEndian.AppendUint32(ids, uint32(i))
 		ids = binary.LittleEndian.AppendUint32(ids, uint32(len(t.entries)))
-		ids = binary.LittleEndian.AppendUint32(ids, uint32(len(t.entries)))
+		ids = binary.LittleEndian.AppendUint32(ids, uint32(t.ordered))
 		ids = append(ids, int32Bytes(t.entries)...)
 	}
-	list, data := w.pack()
-	var own []ownPacket
-	offset := int64(0)
-	for _, b := range data {
-		offset += int64(len(b))
-	}
-	frames, packet := w.sideFrames(offset)
-	if packet != nil {
-		data = append(data, frames...)
-		own = append(own, ownPacket{packetSide, packet})
-	}
-	sections := [][][]byte{
-		{w.enc.EncodeAll(tree, nil)}, {w.enc.EncodeAll(ids, nil)}, {w.enc.EncodeAll(list, nil)},
-		w.vars.section(w), w.logs.section(w), w.arrays.section(w), data,
+	list, data, own := w.data()
+	sections := [][]chunk{
+		{{b: w.packer.small(tree)}}, {{b: w.packer.small(ids)}}, {{b: w.packer.small(list)}},
+		w.vars.section(), w.logs.section(), w.arrays.section(), data,
 	}
 	var offsets []uint64
 	size := uint64(0)
 	for _, s := range sections {
 		offsets = append(offsets, size)
-		for _, b := range s {
-			size += uint64(len(b))
-		}
+		size += uint64(chunkSize(s))
 	}
 	metadata, err := w.metadata(offsets, own)
 	if err != nil {
 		return err
 	}
-	metadata = w.enc.EncodeAll(metadata, nil)
+	metadata = w.packer.small(metadata)
+	if err := w.packer.failed(); err != nil {
+		return err
+	}
 	if uint64(len(metadata)) > math.MaxUint32 {
 		return &LimitError{What: "bytes of metadata", Limit: math.MaxUint32}
 	}
@@ -82,10 +122,10 @@ func (w *Writer) assemble() error {
 	head = bytesLE(head, w.input, headerSize+uint64(len(metadata))+size, 0, 0, 0, 0)
 	head = binary.LittleEndian.AppendUint32(head, uint32(len(metadata)))
 	head = binary.LittleEndian.AppendUint32(head, 0)
-	for _, s := range append([][][]byte{{head, metadata}}, sections...) {
-		for _, b := range s {
-			if _, err := w.dst.Write(b); err != nil {
-				return fmt.Errorf("archive: write: %w", err)
+	for _, s := range append([][]chunk{{{b: head}, {b: metadata}}}, sections...) {
+		for _, c := range s {
+			if err := w.packer.write(w.dst, c); err != nil {
+				return err
 			}
 		}
 	}
@@ -101,72 +141,144 @@ func bytesLE(dst []byte, list ...uint64) []byte {
 
 func appendText(dst []byte, s string) []byte { return append(bytesLE(dst, uint64(len(s))), s...) }
 
-// section returns the bytes of a dictionary's section.
-func (d *dictWriter) section(w *Writer) [][]byte {
-	d.flush(w)
-	return [][]byte{bytesLE(nil, uint64(d.count)), d.pack}
+// section returns a dictionary's section, when all of it is in frames.
+func (d *dictWriter) section() []chunk {
+	list := []chunk{{b: bytesLE(nil, uint64(d.count.Load()))}}
+	for _, f := range d.frames {
+		list = append(list, chunk{f: f})
+	}
+	return list
 }
 
-// pack lays the tables into streams, and returns the table list and the section of the streams. A table that was large
-// enough to have been compressed in part is a stream of its own, each column in frames of its own; the others are packed
-// together, the largest first.
-func (w *Writer) pack() (list []byte, data [][]byte) {
-	type entry struct {
-		id    int
-		table *tableWriter
-		size  int64
-	}
-	var entries []entry
+// streamLayout is a stream being made: tables, and the frames that hold them.
+type streamLayout struct {
+	tables []int // in the order of w.order
+	from   []int64
+	plain  []byte // of small tables
+	size   int64
+	frames []*packed
+}
+
+// data lays the tables into streams, and returns the table list, the section of the streams and what is said of it in packets
+// of our own. A table that was large enough to have been compressed in part is a stream of its own, each column in frames of
+// its own; the others are packed together, the largest first.
+func (w *Writer) data() (list []byte, data []chunk, own []ownPacket) {
+	sizes := make([]int64, len(w.order))
+	order := make([]int, len(w.order))
 	for i, t := range w.order {
-		entries = append(entries, entry{i, t, t.size()})
+		order[i], sizes[i] = i, t.size()
 	}
-	slices.SortStableFunc(entries, func(a, b entry) int { return int(min(max(b.size-a.size, -1), 1)) })
-	var streams, tables []byte
-	var offset, count uint64
-	var plain []byte
-	end := func(size uint64) {
-		streams = bytesLE(streams, offset, size)
-		count++
-	}
-	put := func(b []byte) {
-		offset += uint64(len(b))
-		data = append(data, b)
-	}
-	closeStream := func() {
-		if len(plain) == 0 {
-			return
-		}
-		end(uint64(len(plain)))
-		put(w.enc.EncodeAll(plain, nil))
-		plain = plain[:0]
-	}
-	for _, e := range entries {
-		from := uint64(len(plain))
-		large := e.size > packSize || e.table.packed()
-		if large {
-			closeStream()
-			from = 0
-		}
-		tables = bytesLE(tables, count, from)
-		tables = binary.LittleEndian.AppendUint32(tables, uint32(e.id))
-		tables = bytesLE(tables, uint64(e.table.records))
-		if large {
-			end(uint64(e.size))
-			e.table.parts(func(p *part) {
-				p.flush(w)
-				put(p.pack)
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(sizes[b], sizes[a]) })
+	var streams []*streamLayout
+	var open *streamLayout
+	for _, i := range order {
+		t := w.order[i]
+		if sizes[i] > packSize || t.packed() {
+			open = nil
+			s := &streamLayout{tables: []int{i}, from: []int64{0}, size: sizes[i]}
+			t.parts(func(p *part, c *columnWriter) {
+				p.flush(w, c)
+				s.frames = append(s.frames, p.frames...)
 			})
+			streams = append(streams, s)
 			continue
 		}
-		e.table.parts(func(p *part) { plain = append(plain, p.plain...) })
-		if len(plain) > packSize {
-			closeStream()
+		if open == nil || len(open.plain) > packSize {
+			open = &streamLayout{}
+			streams = append(streams, open)
+		}
+		open.tables, open.from = append(open.tables, i), append(open.from, int64(len(open.plain)))
+		t.parts(func(p *part, _ *columnWriter) { open.plain = append(open.plain, p.plain...) })
+		open.size = int64(len(open.plain))
+	}
+	for _, s := range streams {
+		if s.frames == nil && s.size > 0 {
+			f := &packed{plain: len(s.plain)}
+			s.frames = []*packed{f}
+			w.packer.pack(job{f: f, plain: s.plain})
 		}
 	}
-	closeStream()
-	list = append(bytesLE(nil, count), streams...)
-	list = bytesLE(list, 0, uint64(len(entries)))
-	return append(list, tables...), data
+	w.packer.pending.Wait()
+
+	index := newIndexBuilder()
+	list = bytesLE(nil, uint64(len(streams)))
+	offset := int64(0)
+	for _, s := range streams {
+		list = bytesLE(list, uint64(offset), uint64(s.size))
+		index.stream()
+		for _, f := range s.frames {
+			data = append(data, chunk{f: f})
+			offset += int64(f.size)
+			index.frame(f.size, f.plain)
+		}
+	}
+	list = bytesLE(list, 0, uint64(len(order)))
+	for n, s := range streams {
+		for k, i := range s.tables {
+			t := w.order[i]
+			list = bytesLE(list, uint64(n), uint64(s.from[k]))
+			list = binary.LittleEndian.AppendUint32(list, uint32(i))
+			list = bytesLE(list, uint64(t.records))
+			index.table(t.records, t.statistics())
+		}
+	}
+	frames, packet := w.sideFrames(offset)
+	if packet != nil {
+		own = append(own, ownPacket{packetSide, packet})
+		for _, b := range frames {
+			data = append(data, chunk{b: b})
+			offset += int64(len(b))
+		}
+	}
+	if w.indexPays() {
+		for i, d := range []*dictWriter{&w.vars, &w.logs, &w.arrays} {
+			var frames []dictFrame
+			for _, f := range d.frames {
+				frames = append(frames, f.dict)
+			}
+			index.dictionary(i, frames)
+		}
+		index.reuse(&w.reuse)
+		if e, err := w.packer.effort(); err == nil {
+			frame, packet := index.finish(e.usual, uint64(offset))
+			w.packer.give(e)
+			if packet != nil {
+				own = append(own, ownPacket{packetIndex, packet})
+				data = append(data, chunk{b: frame})
+			}
+		}
+	}
+	return list, data, own
+}
+
+// statistics returns what is known of the columns of a table in frames, nil of others.
+func (t *tableWriter) statistics() []*columnIndex {
+	if !t.packed() {
+		return nil
+	}
+	var list []*columnIndex
+	for i := range t.columns {
+		c := &t.columns[i]
+		if c.index == nil {
+			return nil
+		}
+		c.index.variables = c.second.size / 8
+		list = append(list, c.index)
+	}
+	return list
+}
+
+// indexPays reports whether there is anything that a search would not have to decode.
+func (w *Writer) indexPays() bool {
+	if w.options.NoIndex {
+		return false
+	}
+	for _, t := range w.order {
+		if t.packed() {
+			return true
+		}
+	}
+	return len(w.vars.frames) > 1 || len(w.logs.frames) > 1 || len(w.arrays.frames) > 1
 }
 
 // metadata makes the packets, uncompressed.
@@ -177,7 +289,7 @@ func (w *Writer) metadata(offsets []uint64, own []ownPacket) ([]byte, error) {
 		files = appendMsgpackString(files, name)
 		files = appendMsgpackUint(append(files, 0xA1, 'o'), offsets[i])
 	}
-	packets := []ownPacket{{packetArchiveInfo, []byte("\x81\xACnum_segments\x01")}, {packetFiles, files}, {packetTimestamps, w.times()}}
+	packets := []ownPacket{{packetArchiveInfo, []byte("\x81\xACnum_segments\x01")}, {packetFiles, files}, {packetTimestamps, w.timeDictionary()}}
 	fields, err := appendMsgpackMap(nil, w.options.Fields)
 	if err != nil {
 		return nil, err
@@ -195,9 +307,9 @@ func (w *Writer) metadata(offsets []uint64, own []ownPacket) ([]byte, error) {
 	return b, nil
 }
 
-// times makes the timestamp dictionary.
-func (w *Writer) times() []byte {
-	if !w.began {
+// timeDictionary makes the packet of the times and their patterns.
+func (w *Writer) timeDictionary() []byte {
+	if !w.times.began {
 		return bytesLE(nil, 0, 0)
 	}
 	var words []string
@@ -207,15 +319,15 @@ func (w *Writer) times() []byte {
 	b := appendText(bytesLE(nil, 1), strings.Join(words, "."))
 	b = bytesLE(b, 1)
 	b = binary.LittleEndian.AppendUint32(b, uint32(w.timeNode()))
-	floor, ceil := w.first/1e6, w.last/1e6
-	if w.first%1e6 < 0 {
+	floor, ceil := w.times.first/1e6, w.times.last/1e6
+	if w.times.first%1e6 < 0 {
 		floor--
 	}
-	if w.last%1e6 > 0 {
+	if w.times.last%1e6 > 0 {
 		ceil++
 	}
-	b = bytesLE(b, 1, uint64(floor), uint64(ceil), uint64(len(w.spelling)))
-	for id, p := range w.spelling {
+	b = bytesLE(b, 1, uint64(floor), uint64(ceil), uint64(len(w.times.spelling)))
+	for id, p := range w.times.spelling {
 		b = appendText(bytesLE(b, uint64(id)), p)
 	}
 	return b

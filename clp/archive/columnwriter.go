@@ -13,7 +13,8 @@ func unsafeString(b []byte) string { return unsafe.String(unsafe.SliceData(b), l
 // tableWriter is a table that is being made.
 type tableWriter struct {
 	entries []int32 // of its schema
-	ordered int     // of them
+	ordered int     // of them are in the ordered region
+	roots   []int32 // structured arrays
 	columns []columnWriter
 	records int64
 	side    sideTable
@@ -28,7 +29,7 @@ type columnWriter struct {
 	values part
 	second part // formats, patterns or variables
 	before uint64
-	index  columnIndex
+	index  *columnIndex // of the values in frames, nil if there are none
 
 	texts batch
 }
@@ -38,6 +39,7 @@ type batch struct {
 	column *columnWriter
 	bytes  []byte
 	ends   []uint32
+	do     func() // instead of all that: see Writer.inOrder
 }
 
 const (
@@ -67,7 +69,7 @@ func (c *columnWriter) add(w *Writer, l *leaf) {
 	default:
 		t := &c.texts
 		if len(t.ends) == batchTexts || len(t.bytes)+len(l.text) > batchBytes && len(t.ends) > 0 {
-			w.texts(c)
+			w.flushTexts(c)
 		}
 		before := cap(t.bytes) + 4*cap(t.ends)
 		t.bytes = append(t.bytes, l.text...)
@@ -78,8 +80,8 @@ func (c *columnWriter) add(w *Writer, l *leaf) {
 	}
 }
 
-// texts hands the texts of a column to whoever looks them up.
-func (w *Writer) texts(c *columnWriter) {
+// flushTexts hands the texts of a column to whoever looks them up.
+func (w *Writer) flushTexts(c *columnWriter) {
 	if len(c.texts.ends) == 0 {
 		return
 	}

@@ -55,6 +55,9 @@ func (d *dictWriter) id(w *Writer, text []byte) uint64 {
 	for {
 		s := &t.slots[i]
 		if s.low == low && s.high == high && s.id != 0 {
+			if d == &w.vars {
+				w.reuse.used(uint64(s.id - 1))
+			}
 			return uint64(s.id - 1)
 		}
 		if s.id == 0 {

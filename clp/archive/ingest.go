@@ -26,11 +26,13 @@ type ingest struct {
 	entries []int32 // of structured arrays: see structured.go
 	nodes   []int32 // nodes of the values in them; their leaves are behind the others
 	inner   []leaf
+	odd     bool // the entries of the arrays do not give back the record
 }
 
 // record reads a line. The leaves refer to it. It returns the state behind the last member.
 func (g *ingest) record(line []byte) (*state, bool) {
 	g.b, g.leaves, g.text, g.entries, g.nodes, g.inner, g.texts = line, g.leaves[:0], g.text[:0], g.entries[:0], g.nodes[:0], g.inner[:0], 0
+	g.odd = false
 	pos := scanSpace(line, 0)
 	if pos >= len(line) || line[pos] != '{' {
 		return nil, false
@@ -48,7 +50,7 @@ func (g *ingest) object(s *state, pos int, id int32, path []string, depth int) (
 	b := g.b
 	pos = scanSpace(b, pos)
 	if pos < len(b) && b[pos] == '}' { // the outermost object: others are leaves
-		k := g.slot(s, []byte(`""`), nil)
+		k := g.slot(s, []byte("{}"), nil) // no key
 		next := k.next[Object]
 		if next == nil {
 			next = &state{from: s, token: nodeObject << 1}
@@ -149,8 +151,17 @@ func (g *ingest) value(s *state, k *slot, pos int, parent int32, depth int) (*st
 		return g.leave(s), pos
 	case '[':
 		if g.w.options.Structured {
+			before := s
 			s = g.to(s, k, parent, uint8(StructuredArray))
-			return s, g.array(pos, int32(s.token>>1), depth)
+			entries, inner, texts := len(g.entries), len(g.inner), g.texts
+			pos = g.array(pos, int32(s.token>>1), depth)
+			for p := before; p.from != nil; p = p.from {
+				if p.token == s.token { // the key was there before: see newShape
+					g.entries, g.nodes, g.inner, g.texts = g.entries[:entries], g.nodes[:inner], g.inner[:inner], texts
+					break
+				}
+			}
+			return s, pos
 		}
 		end := scanValue(b, pos, depth)
 		if end < 0 {

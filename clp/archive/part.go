@@ -17,9 +17,9 @@ const columnFrame = 512 << 10
 // part is a run of bytes of a table that is being made: values of a column, or what belongs to them. One goroutine at a time
 // appends to it.
 type part struct {
-	plain  []byte   // of the frame that is not full yet; its capacity is counted as held
+	plain  []byte    // of the frame that is not full yet; its capacity is counted as held
 	frames []*packed // before it
-	size   int64    // uncompressed, of all
+	size   int64     // uncompressed, of all
 }
 
 // packed is a frame of compressed data on its way into the archive.
@@ -28,7 +28,7 @@ type packed struct {
 	at    int64  // in the spill
 	size  int    // compressed
 	plain int
-	dict  *dictFrame // of a dictionary
+	dict  dictFrame // of a dictionary
 }
 
 // word appends 8 bytes.
@@ -81,7 +81,11 @@ func (p *part) flush(w *Writer, c *columnWriter) {
 	if len(p.plain) == 0 {
 		return
 	}
-	if c != nil {
+	if c != nil && !w.options.NoIndex {
+		if c.index == nil {
+			c.index = &columnIndex{}
+			w.held.Add(1500)
+		}
 		c.index.add(c.typ, p.plain)
 	}
 	f := &packed{plain: len(p.plain)}
@@ -106,13 +110,14 @@ type packer struct {
 
 	jobs    chan job // nil if the caller compresses
 	workers sync.WaitGroup
+	pending sync.WaitGroup // jobs that are not done
 
-	mu     sync.Mutex // guards what is below
-	free   [][]byte   // of columnFrame bytes
-	err    error      // of the spill
-	end    int64      // of the spill
-	kept   int64      // bytes of frames in memory
-	encs   []*effort  // that nobody uses
+	mu   sync.Mutex // guards what is below
+	free [][]byte   // of columnFrame bytes
+	err  error      // of the spill
+	end  int64      // of the spill
+	kept int64      // bytes of frames in memory
+	encs []*effort  // that nobody uses
 }
 
 // effort is the encoders that one goroutine uses at a time.
@@ -162,6 +167,7 @@ func (p *packer) start(workers int) {
 
 // pack compresses a frame, now or soon.
 func (p *packer) pack(j job) {
+	p.pending.Add(1)
 	if p.jobs != nil {
 		p.jobs <- j
 		return
@@ -176,9 +182,7 @@ func (p *packer) wait() error {
 		p.workers.Wait()
 		p.jobs = nil
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.err
+	return p.failed()
 }
 
 // effort takes encoders; give brings them back.
@@ -200,6 +204,7 @@ func (p *packer) give(e *effort) {
 }
 
 func (p *packer) run(j job) {
+	defer p.pending.Done()
 	e, err := p.effort()
 	if err != nil {
 		p.fail(err)
@@ -209,6 +214,7 @@ func (p *packer) run(j job) {
 	if j.dict != nil {
 		e.out = j.dict.encode(e, j.plain)
 		j.f.dict = newDictFrame(j.plain, len(e.out))
+		p.held.Add(int64(len(j.f.dict.filter)))
 	} else {
 		e.out = e.usual.EncodeAll(j.plain, e.out[:0])
 	}
@@ -244,27 +250,39 @@ func (p *packer) fail(err error) {
 	}
 }
 
-// write writes a frame to dst.
-func (p *packer) write(dst io.Writer, f *packed) error {
-	b := f.pack
-	if b == nil && f.size > 0 {
-		b = make([]byte, f.size)
-		if _, err := p.spill.ReadAt(b, f.at); err != nil {
-			return fmt.Errorf("archive: spill: %w", err)
+// failed returns what went wrong so far.
+func (p *packer) failed() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.err
+}
+
+// write writes a chunk to dst.
+func (p *packer) write(dst io.Writer, c chunk) error {
+	b := c.b
+	if c.f != nil {
+		if b = c.f.pack; b == nil && c.f.size > 0 {
+			b = make([]byte, c.f.size)
+			if _, err := p.spill.ReadAt(b, c.f.at); err != nil {
+				return fmt.Errorf("archive: spill: %w", err)
+			}
 		}
 	}
-	_, err := dst.Write(b)
-	return err
+	if _, err := dst.Write(b); err != nil {
+		return fmt.Errorf("archive: write: %w", err)
+	}
+	return nil
 }
 
 // small compresses b at once.
-func (p *packer) small(b []byte) ([]byte, error) {
+func (p *packer) small(b []byte) []byte {
 	e, err := p.effort()
 	if err != nil {
-		return nil, err
+		p.fail(err)
+		return nil
 	}
 	defer p.give(e)
-	return e.usual.EncodeAll(b, nil), nil
+	return e.usual.EncodeAll(b, nil)
 }
 
 // buffer returns an empty one of columnFrame bytes.

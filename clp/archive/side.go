@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"math"
+	"slices"
 )
 
 // The side channel keeps what the format loses of records, so that they can be had back as they were: the order of their
@@ -79,7 +80,7 @@ func (s *sideTable) number(w *Writer, key []byte) int {
 		tokens[i] = binary.LittleEndian.Uint32(key[4*i:])
 	}
 	s.shapes = append(s.shapes, tokens)
-	w.held += int64(len(key)) + 24
+	w.held.Add(int64(int64(len(key)) + 24))
 	return len(s.shapes) - 1
 }
 
@@ -92,7 +93,7 @@ func (s *sideTable) add(w *Writer, shape int) {
 	switch {
 	case s.block != nil:
 		s.block = append(s.block, v)
-		w.held += 2
+		w.held.Add(int64(2))
 	case s.count == 0:
 		s.fill = v
 	case v != s.fill:
@@ -101,7 +102,7 @@ func (s *sideTable) add(w *Writer, shape int) {
 			s.block[i] = s.fill
 		}
 		s.block = append(s.block, v)
-		w.held += 2 * int64(len(s.block))
+		w.held.Add(int64(2 * int64(len(s.block))))
 	}
 	if s.count++; s.count == sideRows {
 		s.flush(w)
@@ -125,8 +126,8 @@ func (s *sideTable) flush(w *Writer) {
 				plain = append(plain, byte(v>>8))
 			}
 		}
-		b.pack = w.enc.EncodeAll(plain, nil)
-		w.held += int64(len(b.pack)) - 2*int64(len(s.block))
+		b.pack = w.packer.small(plain)
+		w.held.Add(int64(int64(len(b.pack)) - 2*int64(len(s.block))))
 		s.fill = s.block[len(s.block)-1]
 	}
 	s.blocks = append(s.blocks, b)
@@ -141,7 +142,7 @@ func (s *sideTable) except(w *Writer, row, line int64) {
 	s.lines = binary.AppendUvarint(s.lines, uint64(line-s.lastLine))
 	s.lastAt, s.lastLine = row, line
 	s.exceptions++
-	w.held += int64(len(s.at) + len(s.lines) - n)
+	w.held.Add(int64(int64(len(s.at) + len(s.lines) - n)))
 }
 
 // sideLinesWriter collects the lines of exceptions.
@@ -159,7 +160,7 @@ type lineBlockHead struct{ lines, plain, packed int }
 func (l *sideLinesWriter) add(w *Writer, line []byte) (number int64) {
 	l.sizes = binary.AppendUvarint(l.sizes, uint64(len(line)))
 	l.text = append(l.text, line...)
-	w.held += int64(len(line)) + 2
+	w.held.Add(int64(int64(len(line)) + 2))
 	l.lines++
 	if len(l.text) >= sideLines {
 		l.flush(w)
@@ -173,10 +174,10 @@ func (l *sideLinesWriter) flush(w *Writer) {
 		return
 	}
 	plain := append(l.sizes, l.text...)
-	pack := w.enc.EncodeAll(plain, nil)
+	pack := w.packer.small(plain)
 	l.packs = append(l.packs, pack)
 	l.blocks = append(l.blocks, lineBlockHead{l.lines, len(plain), len(pack)})
-	w.held += int64(len(pack)) - int64(len(l.text)) - 2*int64(l.lines)
+	w.held.Add(int64(int64(len(pack)) - int64(len(l.text)) - 2*int64(l.lines)))
 	l.sizes, l.text, l.lines = l.sizes[:0], l.text[:0], 0
 }
 
@@ -193,7 +194,7 @@ func (w *Writer) sideFrames(offset int64) (frames [][]byte, packet []byte) {
 	count := 0
 	for id, t := range w.order {
 		s := &t.side
-		if s.exceptions == 0 && (len(s.shapes) == 0 || len(s.shapes) == 1 && tokensEqual(s.shapes[0], canonicalTokens(w.nodes, t.entries))) {
+		if s.exceptions == 0 && (len(s.shapes) == 0 || len(s.shapes) == 1 && slices.Equal(s.shapes[0], canonicalTokens(w.nodes, append(slices.Clone(t.entries[:t.ordered]), t.roots...)))) {
 			continue
 		}
 		count++
@@ -237,7 +238,7 @@ func (w *Writer) sideFrames(offset int64) (frames [][]byte, packet []byte) {
 		put(w.sideLines.packs[i])
 	}
 	at := offset
-	pack := w.enc.EncodeAll(directory, nil)
+	pack := w.packer.small(directory)
 	put(pack)
 	return frames, sidePayload(first, at, pack)
 }
@@ -248,18 +249,6 @@ func sidePayload(first, at int64, pack []byte) []byte {
 	packet = bytesLE(packet, uint64(first), uint64(at))
 	packet = binary.LittleEndian.AppendUint32(packet, uint32(len(pack)))
 	return binary.LittleEndian.AppendUint32(packet, crc32.Checksum(pack, castagnoli))
-}
-
-func tokensEqual(a, b []uint32) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // canonicalTokens returns the shape that the format gives the records of a schema without structured arrays: each entry by

@@ -231,7 +231,7 @@ func FuzzSide(f *testing.F) {
 	f.Fuzz(func(t *testing.T, directory []byte) {
 		w, err := NewWriter(io.Discard, nil)
 		check(t, err)
-		pack := w.enc.EncodeAll(directory, nil)
+		pack := w.packer.small(directory)
 		section := append(binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, sideSkippable), uint32(len(pack))), pack...)
 		r := openBytes(t, data, nil)
 		defer r.Close()

@@ -174,9 +174,9 @@ func (w *Writer) timeAs(pattern string, t time.Time, text []byte) (leaf, bool) {
 
 // timeNanoseconds makes a time if the pattern prints it as text has it.
 func (w *Writer) timeNanoseconds(pattern string, ns int64, text []byte) (leaf, bool) {
-	p := w.parsed[pattern]
+	p := w.times.parsed[pattern]
 	if p == nil {
-		if len(w.parsed) > maxPatterns {
+		if len(w.times.parsed) > maxPatterns {
 			return leaf{}, false
 		}
 		var err error
@@ -185,15 +185,15 @@ func (w *Writer) timeNanoseconds(pattern string, ns int64, text []byte) (leaf, b
 		}
 	}
 	var err error
-	if w.ingest.number, err = p.append(w.ingest.number[:0], ns); err != nil || string(w.ingest.number) != string(text) {
+	if w.times.text, err = p.append(w.times.text[:0], ns); err != nil || string(w.times.text) != string(text) {
 		return leaf{}, false
 	}
-	if w.parsed[pattern] == nil {
-		w.parsed[pattern] = p
-		w.patterns[pattern] = uint64(len(w.spelling))
-		w.spelling = append(w.spelling, pattern)
+	if w.times.parsed[pattern] == nil {
+		w.times.parsed[pattern] = p
+		w.times.ids[pattern] = uint64(len(w.times.spelling))
+		w.times.spelling = append(w.times.spelling, pattern)
 	}
-	return leaf{bits: uint64(ns), second: w.patterns[pattern]}, true
+	return leaf{bits: uint64(ns), second: w.times.ids[pattern]}, true
 }
 
 // maxPatterns is how many spellings of the time an archive has: zones vary, but not without end.
@@ -201,8 +201,27 @@ const maxPatterns = 1000
 
 // sawTime widens the range of the archive's times.
 func (w *Writer) sawTime(ns int64) {
-	if !w.began {
-		w.began, w.first, w.last = true, ns, ns
+	if !w.times.began {
+		w.times.began, w.times.first, w.times.last = true, ns, ns
 	}
-	w.first, w.last = min(w.first, ns), max(w.last, ns)
+	w.times.first, w.times.last = min(w.times.first, ns), max(w.times.last, ns)
 }
+
+// times is what the writer knows of the times of records.
+type times struct {
+	parsed   map[string]*pattern
+	ids      map[string]uint64 // of patterns
+	spelling []string          // by their ID
+	text     []byte
+
+	began       bool // a time has been seen
+	first, last int64
+}
+
+// parseInteger reads an integer whose text comes back.
+func parseInteger(text []byte) (int64, bool) {
+	i, err := strconv.ParseInt(unsafeString(text), 10, 64)
+	return i, err == nil && (i != 0 || text[0] != '-')
+}
+
+func floatBits(v float64) uint64 { return math.Float64bits(v) }

@@ -33,11 +33,10 @@ const (
 	slotBegin = 15 // index in next of the object that begins; the others are types of nodes
 	slotKinds = 16
 
-	fewSlots   = 8
-	stateSize  = 112 // bytes of memory, about
-	slotSize   = 240
-	maxStates  = 32 << 20 // bytes
-	structured = 1 << 31  // bit of a token: an array that is spelt out
+	fewSlots  = 8
+	stateSize = 112 // bytes of memory, about
+	slotSize  = 240
+	maxStates = 32 << 20 // bytes
 )
 
 // find returns the slot of the key at pos of a line, and the index behind its colon, or nil if it is none of those known
@@ -146,11 +145,15 @@ func (g *ingest) shapeOf(s *state) *shape {
 	return known
 }
 
-// forget drops all states if they are too many.
+// forgetAll drops all states.
+func (g *ingest) forgetAll() {
+	g.root, g.states = &state{}, 0
+	g.forget()
+}
+
+// forget drops all states if they are too many, and counts those there are.
 func (g *ingest) forget() {
 	if g.states > maxStates {
-		g.w.held.Add(-g.counted)
-		g.counted = 0
 		g.root, g.states = &state{}, 0
 	}
 	g.w.held.Add(g.states - g.counted)

@@ -27,6 +27,7 @@ func BenchmarkWrite(b *testing.B) {
 				b.SetBytes(size)
 				b.ReportAllocs()
 				written := int64(0)
+				began := cpuTime()
 				for b.Loop() {
 					var out counting
 					w, err := NewWriter(&out, &WriterOptions{TimeKey: []string{"time"}, Level: level})
@@ -37,6 +38,7 @@ func BenchmarkWrite(b *testing.B) {
 					check(b, w.Close())
 					written = int64(out)
 				}
+				b.ReportMetric(float64(size)*float64(b.N)/1e6/(cpuTime()-began).Seconds(), "cpuMB/s")
 				b.ReportMetric(float64(written)/float64(size), "ratio")
 			})
 		}

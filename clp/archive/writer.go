@@ -1,14 +1,12 @@
 package archive
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"slices"
-
-	"github.com/klauspost/compress/zstd"
+	"sync"
+	"sync/atomic"
 
 	"github.com/tracehandler/tracehandler/event"
 )
@@ -19,12 +17,19 @@ var ErrFull = errors.New("archive: full")
 
 // WriterOptions are the settings of a Writer. The zero value serves most.
 type WriterOptions struct {
-	// Level is zstd's: 1 to 19, 3 if it is 0. The dictionaries, in which long texts repeat, are compressed a step higher.
+	// Level is zstd's: 1 to 19, 3 if it is 0. The dictionaries, in which long texts repeat, are compressed a step higher
+	// where that gains something.
 	Level int
 
-	// Memory is what the writer may hold, about, in bytes: the dictionaries, and the columns, most of them compressed. 256
-	// MiB if it is 0. Beyond it, Write returns ErrFull. Close needs no more.
+	// Memory is what the writer may hold, about, in bytes: what it knows of the dictionaries' entries, the columns, most of
+	// them compressed, and the compressed dictionaries. 256 MiB if it is 0. Beyond it, Write returns ErrFull. Close needs
+	// little more.
 	Memory int64
+
+	// Spill takes compressed data beyond a quarter of Memory. A temporary file serves; the caller removes it after Close.
+	// It must take writes from several goroutines, as *os.File does. With it, how much an archive can hold depends on the
+	// number of its different strings: 20 to 25 bytes of memory each.
+	Spill Scratch
 
 	// TimeKey is the path of the key that holds the time of records, from the outermost object inwards. Values that are
 	// spelt in a way the format knows are kept as times, 16 bytes before compression instead of their text.
@@ -33,40 +38,52 @@ type WriterOptions struct {
 	// Fields say where the records come from; searches find them with a $ in front. Strings, integers, floats, bools and
 	// groups of them. The reference has _filename, and other programs show it.
 	Fields []slog.Attr
+
+	// Concurrency is the number of processors to use, the caller's included: 1 if it is 0. With more, goroutines look up
+	// strings and compress; Close and Abort end them.
+	Concurrency int
+
+	// Structured takes arrays apart instead of keeping them as text: their values are columns, which searches can compare.
+	// Arrays of different lengths or types make different tables, so that it suits logs whose arrays are all alike.
+	Structured bool
+
+	// NoIndex leaves out the index, with which searches of this package decode only what they need.
+	NoIndex bool
 }
 
-// Writer makes a single-file archive of version 0.5.1. It holds the archive in memory, compressed for the most part, and
-// writes it when it is closed. It is not safe for concurrent use, and starts no goroutines.
-//
-// What the format loses is lost: see the package's documentation. Integers beyond int64, and -0, are kept by their text.
+// Writer makes a single-file archive of version 0.5.1. It holds the archive, compressed for the most part, and writes it when
+// it is closed. It is not safe for concurrent use. Every Writer must be ended by Close or Abort.
 type Writer struct {
 	dst     io.Writer
 	options WriterOptions
-	enc     *zstd.Encoder
-	textEnc *zstd.Encoder // of dictionaries
-	memory  int64         // limit
-	held    int64
+	memory  int64        // limit
+	held    atomic.Int64 // bytes of memory, about
+	relief  int64        // held when memory was last made free
 	err     error
+	closed  bool
+	packer  packer
 
-	nodes    []Node
-	ids      map[nodeKey]int32
-	vars     dictWriter
-	logs     dictWriter
-	arrays   dictWriter
-	tables   map[string]*tableWriter // by the entries of the schema
-	order    []*tableWriter          // as they were first seen
-	shapes   map[string]*shape       // by the nodes of a record as they come
-	records  int64
-	input    uint64 // bytes of JSON
-	patterns map[string]uint64
-	parsed   map[string]*pattern
-	spelling []string // of patterns, by their ID
-	began    bool     // a time has been seen
-	first    int64    // time, ns
-	last     int64
-	ingest   ingest
-
+	nodes     []Node
+	ids       map[nodeKey]int32
+	tables    map[string]*tableWriter // by the entries of the schema
+	order     []*tableWriter          // as they were first seen
+	shapes    map[string]*shape       // by the tokens of a record
+	records   int64
+	input     uint64 // bytes of JSON
+	texts     int64  // texts with a log type
+	texted    int64  // how many of them there may be before the log types are counted
+	times     times
+	ingest    ingest
 	sideLines sideLinesWriter
+
+	// Of the goroutine that looks up strings, if there is one.
+	vars, logs, arrays dictWriter
+	reuse              reuseBits
+	logtype            []byte
+
+	batches chan batch // to that goroutine, nil if there is none
+	used    chan batch // from it, empty
+	lookups sync.WaitGroup
 }
 
 type nodeKey struct {
@@ -86,7 +103,7 @@ const maxLogTypes = 1 << 24 // cells have 24 bits for one
 
 // NewWriter returns a Writer of an archive to dst, to which nothing is written before Close.
 func NewWriter(dst io.Writer, o *WriterOptions) (*Writer, error) {
-	w := &Writer{dst: dst, ids: map[nodeKey]int32{}, tables: map[string]*tableWriter{}, shapes: map[string]*shape{}, patterns: map[string]uint64{}, parsed: map[string]*pattern{}}
+	w := &Writer{dst: dst, ids: map[nodeKey]int32{}, tables: map[string]*tableWriter{}, shapes: map[string]*shape{}}
 	if o != nil {
 		w.options = *o
 	}
@@ -96,27 +113,71 @@ func NewWriter(dst io.Writer, o *WriterOptions) (*Writer, error) {
 	if w.options.Level < 1 || w.options.Level > 19 {
 		return nil, fmt.Errorf("archive: level %d, want 1 to 19", w.options.Level)
 	}
+	if w.options.Concurrency < 0 {
+		return nil, fmt.Errorf("archive: concurrency of %d", w.options.Concurrency)
+	}
 	if w.memory = w.options.Memory; w.memory == 0 {
 		w.memory = 256 << 20
 	}
 	if _, err := appendMsgpackMap(nil, w.options.Fields); err != nil {
 		return nil, err
 	}
-	for _, e := range []struct {
-		to    **zstd.Encoder
-		level int
-	}{{&w.enc, w.options.Level}, {&w.textEnc, w.options.Level + 4}} {
-		var err error
-		*e.to, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.EncoderLevelFromZstd(e.level)),
-			zstd.WithWindowSize(4<<20), zstd.WithLowerEncoderMem(true))
-		if err != nil {
-			return nil, err
-		}
+	w.packer = packer{held: &w.held, level: w.options.Level, spill: w.options.Spill, most: w.memory / 4}
+	w.ingest.w, w.ingest.root = w, &state{}
+	w.texted = maxLogTypes
+	w.times = times{parsed: map[string]*pattern{}, ids: map[string]uint64{}}
+	for _, d := range []*dictWriter{&w.vars, &w.logs, &w.arrays} {
+		d.init()
 	}
 	w.node(-1, Metadata, "")
 	w.node(nodeMetadata, DeltaInteger, "log_event_idx")
 	w.node(-1, Object, "")
+	if n := w.options.Concurrency; n > 1 {
+		w.packer.start(n - 1)
+		w.batches, w.used = make(chan batch, 8), make(chan batch, 8)
+		w.lookups.Go(w.lookUp)
+	}
 	return w, nil
+}
+
+// lookUp is the goroutine that looks up strings.
+func (w *Writer) lookUp() {
+	for t := range w.batches {
+		if t.do != nil {
+			t.do()
+			continue
+		}
+		w.encode(t.column, &t)
+		w.held.Add(-int64(cap(t.bytes) + 4*cap(t.ends)))
+		if cap(t.bytes) <= 2*batchBytes {
+			select {
+			case w.used <- batch{bytes: t.bytes[:0], ends: t.ends[:0]}:
+			default:
+			}
+		}
+	}
+}
+
+// inOrder has f called behind all texts that were handed over so far, by the goroutine that owns the dictionaries.
+func (w *Writer) inOrder(f func()) {
+	if w.batches == nil {
+		f()
+		return
+	}
+	w.batches <- batch{do: f}
+}
+
+// settle waits until all texts are looked up, and all frames compressed.
+func (w *Writer) settle() {
+	for _, t := range w.order {
+		for i := range t.columns {
+			w.flushTexts(&t.columns[i])
+		}
+	}
+	done := make(chan struct{})
+	w.inOrder(func() { close(done) })
+	<-done
+	w.packer.pending.Wait()
 }
 
 // node returns the node of a key, which is new if it was not seen before.
@@ -128,41 +189,53 @@ func (w *Writer) node(parent int32, typ NodeType, key string) int32 {
 	id := int32(len(w.nodes))
 	w.nodes = append(w.nodes, Node{parent, typ, key})
 	w.ids[k] = id
-	w.held += int64(2*len(key) + 128)
+	w.held.Add(nodeSize(key))
 	return id
 }
+
+func nodeSize(key string) int64 { return int64(2*len(key) + 128) }
 
 // Records returns the number of records so far.
 func (w *Writer) Records() int64 { return w.records }
 
+// Held returns the bytes of memory that the writer holds, about, without the buffers of its encoders.
+func (w *Writer) Held() int64 { return w.held.Load() }
+
 // Write adds a record: one JSON object, perhaps with white space around it. If it is not that, the error is a
-// *event.SyntaxError and the writer can go on. line is not kept.
+// *event.SyntaxError and the writer can go on. ErrFull says that the archive has reached its limits and the record was not
+// taken. line is not kept.
 func (w *Writer) Write(line []byte) error {
 	if w.err != nil {
 		return w.err
 	}
-	if _, err := event.Parse(line); err != nil {
-		return err
-	}
-	if w.held > w.memory || w.logs.count >= maxLogTypes || w.arrays.count >= maxLogTypes || len(w.nodes) >= maxNodes-len(line) {
-		if w.records == 0 {
-			return &LimitError{What: "bytes of memory", Limit: w.memory}
+	if w.records&1023 == 0 || w.held.Load() > w.memory || len(line) > 1<<20 {
+		if err := w.room(line); err != nil {
+			return err
 		}
-		return ErrFull
 	}
 	g := &w.ingest
-	g.begin(w)
-	g.record(line)
-	s := w.shapes[string(g.key)]
-	if s == nil {
-		s = w.newShape(g)
-		w.shapes[string(g.key)] = s
-		w.held += int64(len(g.key) + 4*len(g.leaves) + 64)
+	known := len(w.nodes)
+	end, ok := g.record(line)
+	if !ok {
+		w.forgetNodes(known)
+		if _, err := event.Parse(line); err != nil {
+			return err
+		}
+		return fmt.Errorf("archive: a line of %d bytes is an event but cannot be taken apart", len(line))
 	}
-	s.add(w, g, line)
+	if w.texts += int64(g.texts); w.texts > w.texted {
+		if err := w.countLogTypes(g.texts); err != nil {
+			w.texts -= int64(g.texts)
+			return err
+		}
+	}
+	if w.records%blockRows == 0 {
+		w.epoch()
+	}
+	g.shapeOf(end).add(w, g, line)
 	w.records++
 	w.input += uint64(len(line)) + 1
-	return w.err
+	return nil
 }
 
 // WriteEvent adds an event.
@@ -170,112 +243,79 @@ func (w *Writer) WriteEvent(e event.Event) error {
 	if line := e.Line(); line != nil {
 		return w.Write(line)
 	}
-	return w.Write(e.AppendJSON(nil))
+	b := event.GetBuffer()
+	defer b.Free()
+	b.B = e.AppendJSON(b.B)
+	return w.Write(b.B)
 }
 
-// shape says where the leaves of a record go, which come in the order of the document, in a table.
-type shape struct {
-	table  *tableWriter
-	column []int32 // of each leaf; -1 if it has none or was there before
-	number int     // among the shapes of the table, or noShape: the columns do not give back the record
-}
-
-// newShape finds the table of a record.
-func (w *Writer) newShape(g *ingest) *shape {
-	entries := []int32{nodeOrder}
-	for _, l := range g.leaves {
-		entries = append(entries, l.node)
-	}
-	slices.Sort(entries)
-	entries = slices.Compact(entries)
-	key := string(int32Bytes(entries))
-	t := w.tables[key]
-	if t == nil {
-		t = &tableWriter{entries: entries}
-		for _, id := range entries {
-			if typ := w.nodes[id].Type; typ.hasColumn() {
-				t.columns = append(t.columns, columnWriter{node: id, typ: typ})
-			}
-		}
-		w.tables[key] = t
-		w.order = append(w.order, t)
-		w.held += int64(2*len(key) + 160*len(t.columns) + 256)
-	}
-	s := &shape{table: t}
-	used := map[int32]bool{}
-	for _, l := range g.leaves {
-		c := int32(slices.IndexFunc(t.columns, func(c columnWriter) bool { return c.node == l.node }))
-		if c >= 0 && used[l.node] {
-			c, s.number = -1, noShape
-		}
-		used[l.node] = true
-		s.column = append(s.column, c)
-	}
-	if s.number != noShape {
-		s.number = t.side.number(w, g.key)
-	}
-	return s
-}
-
-// add appends a record to its table.
-func (s *shape) add(w *Writer, g *ingest, line []byte) {
-	t := s.table
-	t.columns[0].delta(w, w.records) // the order: the node with the least ID
-	for i := range g.leaves {
-		if c := s.column[i]; c >= 0 {
-			t.columns[c].add(w, g, &g.leaves[i])
-		}
-	}
-	if s.number == noShape {
-		t.side.except(w, t.records, w.sideLines.add(w, line))
-	}
-	t.side.add(w, s.number)
-	t.records++
-}
-
-func int32Bytes(list []int32) []byte {
-	b := make([]byte, 0, 4*len(list))
-	for _, v := range list {
-		b = binary.LittleEndian.AppendUint32(b, uint32(v))
-	}
-	return b
-}
-
-// dictWriter is a dictionary that is being made.
-type dictWriter struct {
-	ids   map[string]uint64
-	text  []byte // entries as they are stored, the last ones
-	pack  []byte // compressed frames of those before
-	count int
-}
-
-// id returns the entry of text, which is new if it was not seen before.
-func (d *dictWriter) id(w *Writer, text []byte) uint64 {
-	if id, ok := d.ids[string(text)]; ok {
-		return id
-	}
-	if d.ids == nil {
-		d.ids = map[string]uint64{}
-	}
-	id := uint64(d.count)
-	d.ids[string(text)] = id
-	d.count++
-	d.text = binary.LittleEndian.AppendUint64(d.text, uint64(len(text)))
-	d.text = append(d.text, text...)
-	w.held += int64(len(text)) + 64
-	if len(d.text) >= dictionaryFrame {
-		d.flush(w)
-	}
-	return id
-}
-
-// flush compresses what is not yet.
-func (d *dictWriter) flush(w *Writer) {
-	if len(d.text) == 0 {
+// forgetNodes drops the nodes that a record brought which was wrong in the end.
+func (w *Writer) forgetNodes(known int) {
+	if len(w.nodes) == known {
 		return
 	}
-	n := len(d.pack)
-	d.pack = w.textEnc.EncodeAll(d.text, d.pack)
-	w.held += int64(len(d.pack) - n)
-	d.text = d.text[:0]
+	for _, n := range w.nodes[known:] {
+		delete(w.ids, nodeKey{n.Parent, n.Type, n.Key})
+		w.held.Add(-nodeSize(n.Key))
+	}
+	w.nodes = w.nodes[:known]
+	w.ingest.forgetAll()
+}
+
+// room checks that a record of the line's length fits, about, and makes memory free if it can.
+func (w *Writer) room(line []byte) error {
+	w.ingest.forget()
+	if err := w.packer.failed(); err != nil {
+		w.err = err
+		return err
+	}
+	full := w.vars.full(len(line)) || len(w.nodes) >= maxNodes-len(line)
+	if held := w.held.Load(); !full && held+8*int64(len(line)) > w.memory {
+		if held-w.relief > w.memory/16 {
+			w.relieve()
+		}
+		full = w.held.Load()+4*int64(len(line)) > w.memory
+	}
+	if !full {
+		return nil
+	}
+	if w.records == 0 {
+		return &LimitError{What: "bytes of memory", Limit: w.memory}
+	}
+	return ErrFull
+}
+
+// relieve compresses what is not yet, in frames that are smaller than they would have been.
+func (w *Writer) relieve() {
+	w.settle()
+	for _, t := range w.order {
+		t.parts(func(p *part, c *columnWriter) {
+			if len(p.plain) > 2048 {
+				p.flush(w, c)
+			}
+		})
+	}
+	w.packer.pending.Wait()
+	w.relief = w.held.Load()
+}
+
+// countLogTypes counts the log types, of which columns have 24 bits, before n more.
+func (w *Writer) countLogTypes(n int) error {
+	w.settle()
+	left := maxLogTypes - int64(max(w.logs.count.Load(), w.arrays.count.Load()))
+	if left < int64(n) {
+		return ErrFull
+	}
+	w.texted = w.texts - int64(n) + left
+	return nil
+}
+
+// epoch tells the index that 65,536 records are over.
+func (w *Writer) epoch() {
+	for _, t := range w.order {
+		for i := range t.columns {
+			w.flushTexts(&t.columns[i])
+		}
+	}
+	w.inOrder(func() { w.reuse.epoch(int(w.vars.count.Load())) })
 }

@@ -234,7 +234,7 @@ func TestFull(t *testing.T) {
 	begin := func() {
 		archives = append(archives, &bytes.Buffer{})
 		var err error
-		w, err = NewWriter(archives[len(archives)-1], &WriterOptions{Memory: 10 << 20})
+		w, err = NewWriter(archives[len(archives)-1], &WriterOptions{Memory: 3 << 20})
 		check(t, err)
 	}
 	begin()
