@@ -65,7 +65,7 @@ func (c *columnWriter) add(w *Writer, l *leaf) {
 	case Timestamp:
 		c.delta(w, int64(l.bits))
 		c.second.word(w, nil, l.second)
-		w.sawTime(int64(l.bits))
+		w.times.saw(int64(l.bits))
 	default:
 		t := &c.texts
 		if len(t.ends) == batchTexts || len(t.bytes)+len(l.text) > batchBytes && len(t.ends) > 0 {

@@ -113,7 +113,7 @@ func (g *ingest) value(s *state, k *slot, pos int, parent int32, depth int) (*st
 			return nil, -1
 		}
 		if k.time {
-			if l, ok := g.w.timeString(b[pos:end]); ok {
+			if l, ok := g.w.times.string(b[pos:end]); ok {
 				g.leaves = append(g.leaves, l)
 				return g.to(s, k, parent, uint8(Timestamp)), end
 			}
@@ -191,7 +191,7 @@ func (g *ingest) value(s *state, k *slot, pos int, parent int32, depth int) (*st
 		return nil, -1
 	}
 	if k.time {
-		if l, ok := g.w.timeNumber(b[pos:n.end]); ok {
+		if l, ok := g.w.times.number(b[pos:n.end]); ok {
 			g.leaves = append(g.leaves, l)
 			return g.to(s, k, parent, uint8(Timestamp)), n.end
 		}

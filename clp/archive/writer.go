@@ -125,7 +125,7 @@ func NewWriter(dst io.Writer, o *WriterOptions) (*Writer, error) {
 	w.packer = packer{held: &w.held, level: w.options.Level, spill: w.options.Spill, most: w.memory / 4}
 	w.ingest.w, w.ingest.root = w, &state{}
 	w.texted = maxLogTypes
-	w.times = times{parsed: map[string]*pattern{}, ids: map[string]uint64{}}
+	w.times = times{ids: map[string]uint64{}}
 	for _, d := range []*dictWriter{&w.vars, &w.logs, &w.arrays} {
 		d.init()
 	}

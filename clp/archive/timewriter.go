@@ -1,0 +1,272 @@
+package archive
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// times is what the writer knows of the times of records.
+type times struct {
+	ids      map[string]uint64 // of patterns
+	spelling []string          // by their ID
+	text     []byte
+
+	began       bool // a time has been seen
+	first, last int64
+
+	// The last time that was spelt as RFC 3339 has it, or nearly so.
+	day     [10]byte // its date
+	days    int64    // since 1970
+	iso     [5]isoPattern
+	isoNext int
+}
+
+// isoPattern is a pattern of times that begin like 2006-01-02T15:04:05, and how to know one.
+type isoPattern struct {
+	dash      byte   // between year, month and day
+	separator byte   // between date and clock
+	point     byte   // before the decimals, 0 if there are none
+	decimals  byte   // 3, 6, 9, or 1 for any others
+	zone      string // text behind all that
+	offset    int64  // seconds that it is ahead of UTC
+	id        uint64
+	known     bool
+}
+
+// maxPatterns is how many spellings of the time an archive has: zones vary, but not without end.
+const maxPatterns = 1000
+
+// saw widens the range of the archive's times.
+func (t *times) saw(ns int64) {
+	if !t.began {
+		t.began, t.first, t.last = true, ns, ns
+	}
+	t.first, t.last = min(t.first, ns), max(t.last, ns)
+}
+
+// id returns the ID of a pattern, which is new if it was not seen before. It reports false if there are too many.
+func (t *times) id(pattern string) (uint64, bool) {
+	if id, ok := t.ids[pattern]; ok {
+		return id, true
+	}
+	if len(t.spelling) == maxPatterns {
+		return 0, false
+	}
+	id := uint64(len(t.spelling))
+	t.ids[pattern] = id
+	t.spelling = append(t.spelling, pattern)
+	return id, true
+}
+
+// string makes a time of a JSON string, quotes included, if a pattern prints the string again.
+func (t *times) string(raw []byte) (leaf, bool) {
+	if l, ok := t.isoString(raw); ok {
+		return l, true
+	}
+	ns, pattern, ok := matchTime(raw)
+	if !ok {
+		return leaf{}, false
+	}
+	return t.checked(pattern, ns, raw)
+}
+
+// checked makes a time if the pattern prints it as text has it.
+func (t *times) checked(pattern string, ns int64, text []byte) (leaf, bool) {
+	p, err := parsePattern(pattern)
+	if err != nil {
+		return leaf{}, false
+	}
+	if t.text, err = p.append(t.text[:0], ns); err != nil || string(t.text) != string(text) {
+		return leaf{}, false
+	}
+	id, ok := t.id(pattern)
+	return leaf{bits: uint64(ns), second: id}, ok
+}
+
+// isoString makes a time of what most programs write: a date, T or a space, a clock, decimals, and a zone that was seen
+// before or is Z. All its fields have fixed widths, so that what is read prints the same.
+func (t *times) isoString(raw []byte) (leaf, bool) {
+	s := raw[1 : len(raw)-1]
+	if len(s) < 19 {
+		return leaf{}, false
+	}
+	if [10]byte(s) != t.day {
+		if !t.date(s) {
+			return leaf{}, false
+		}
+	}
+	hour, ok1 := two(s[11:])
+	minute, ok2 := two(s[14:])
+	second, ok3 := two(s[17:])
+	if !ok1 || !ok2 || !ok3 || s[13] != ':' || s[16] != ':' || hour > 23 || minute > 59 || second > 59 {
+		return leaf{}, false
+	}
+	rest := s[19:]
+	p := isoPattern{dash: s[4], separator: s[10]}
+	ns := int64(0)
+	if len(rest) > 1 && (rest[0] == '.' || rest[0] == ',') {
+		n := 1
+		for n < len(rest) && rest[n]-'0' <= 9 {
+			ns = ns*10 + int64(rest[n]-'0')
+			if n++; n > 10 {
+				return leaf{}, false
+			}
+		}
+		if n == 1 {
+			return leaf{}, false
+		}
+		p.point, p.decimals = rest[0], byte(n-1)
+		if p.decimals != 3 && p.decimals != 6 && p.decimals != 9 {
+			if rest[n-1] == '0' {
+				return leaf{}, false
+			}
+			p.decimals = 1
+		}
+		ns *= tens[10-n]
+		rest = rest[n:]
+	}
+	for i := range t.iso {
+		k := &t.iso[i]
+		if k.known && k.dash == p.dash && k.separator == p.separator && k.point == p.point && k.decimals == p.decimals && k.zone == string(rest) {
+			seconds := t.days*86400 + int64(hour*3600+minute*60+second) - k.offset
+			if seconds <= math.MinInt64/1_000_000_000 || seconds >= math.MaxInt64/1_000_000_000 {
+				return leaf{}, false
+			}
+			return leaf{bits: uint64(seconds*1e9 + ns), second: k.id}, true
+		}
+	}
+	return t.newISO(raw, p, string(rest))
+}
+
+// newISO makes a time whose pattern was not seen lately.
+func (t *times) newISO(raw []byte, p isoPattern, zone string) (leaf, bool) {
+	ns, pattern, ok := matchTime(raw)
+	if !ok {
+		return leaf{}, false
+	}
+	l, ok := t.checked(pattern, ns, raw)
+	if !ok {
+		return leaf{}, false
+	}
+	parsed, err := parsePattern(pattern)
+	if err != nil || strings.Contains(pattern, `\J`) || !strings.HasPrefix(pattern, `"\Y`) {
+		return l, true
+	}
+	p.zone, p.offset, p.id, p.known = zone, parsed.zone, l.second, true
+	t.iso[t.isoNext] = p
+	t.isoNext = (t.isoNext + 1) % len(t.iso)
+	return l, true
+}
+
+var tens = [...]int64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9}
+
+// date reads the date that s begins with.
+func (t *times) date(s []byte) bool {
+	century, ok1 := two(s)
+	year, ok2 := two(s[2:])
+	month, ok3 := two(s[5:])
+	day, ok4 := two(s[8:])
+	year += 100 * century
+	if !ok1 || !ok2 || !ok3 || !ok4 || s[4] != '-' && s[4] != '/' || s[7] != s[4] || !validDate(year, month, day) {
+		return false
+	}
+	t.day = [10]byte(s)
+	t.days = daysSince1970(int64(year), int64(month), int64(day))
+	return true
+}
+
+// two reads two digits.
+func two(s []byte) (int, bool) {
+	a, b := s[0]-'0', s[1]-'0'
+	return int(a)*10 + int(b), a <= 9 && b <= 9
+}
+
+func validDate(year, month, day int) bool {
+	if month < 1 || month > 12 || day < 1 {
+		return false
+	}
+	last := int("\x1F\x1C\x1F\x1E\x1F\x1E\x1F\x1F\x1E\x1F\x1E\x1F"[month-1])
+	if month == 2 && year%4 == 0 && (year%100 != 0 || year%400 == 0) {
+		last = 29
+	}
+	return day <= last
+}
+
+// daysSince1970 is the inverse of date.setSeconds.
+func daysSince1970(year, month, day int64) int64 {
+	if month <= 2 {
+		year--
+		month += 12
+	}
+	era := year / 400
+	if year < 0 {
+		era = (year - 399) / 400
+	}
+	inEra := year - era*400
+	inYear := (153*(month-3)+2)/5 + day - 1
+	return era*146097 + inEra*365 + inEra/4 - inEra/100 + inYear - 719468
+}
+
+// number makes a time of a JSON number: since 1970 in the unit that the size suggests, or seconds with decimals.
+func (t *times) number(text []byte) (leaf, bool) {
+	if i, ok := parseInteger(text); ok {
+		const year = 31_536_000
+		unit, pattern := int64(1e9), `\E`
+		switch v := abs(i); {
+		case v > year*1_000_000_000 || v < 0:
+			unit, pattern = 1, `\N`
+		case v > year*1_000_000:
+			unit, pattern = 1e3, `\C`
+		case v > year*1_000:
+			unit, pattern = 1e6, `\L`
+		}
+		if i > math.MaxInt64/unit || i < math.MinInt64/unit {
+			return leaf{}, false
+		}
+		id, ok := t.id(pattern)
+		return leaf{bits: uint64(i * unit), second: id}, ok
+	}
+	ns, pattern, ok := secondsWithDecimals(unsafeString(text))
+	if !ok {
+		return leaf{}, false
+	}
+	return t.checked(pattern, ns, text)
+}
+
+// secondsWithDecimals reads seconds since 1970 with one to nine decimals.
+func secondsWithDecimals(text string) (ns int64, pattern string, ok bool) {
+	whole, decimals, _ := strings.Cut(text, ".")
+	seconds, err := strconv.ParseInt(whole, 10, 64)
+	n := len(decimals)
+	if err != nil || n < 1 || n > 9 || abs(seconds) >= math.MaxInt64/1_000_000_000 {
+		return 0, "", false
+	}
+	for i := range n {
+		d := decimals[i] - '0'
+		if d > 9 {
+			return 0, "", false
+		}
+		ns = ns*10 + int64(d)
+	}
+	ns *= tens[9-n]
+	if text[0] == '-' {
+		ns = -ns
+	}
+	return seconds*1e9 + ns, `\E.` + fractionSpec(n), true
+}
+
+// fractionSpec returns the specifier of n decimals.
+func fractionSpec(n int) string {
+	switch n {
+	case 3, 6, 9:
+		return `\` + strconv.Itoa(n)
+	}
+	return `\T`
+}
+
+// parseInteger reads an integer whose text comes back.
+func parseInteger(text []byte) (int64, bool) {
+	i, err := strconv.ParseInt(unsafeString(text), 10, 64)
+	return i, err == nil && (i != 0 || text[0] != '-')
+}
