@@ -195,7 +195,7 @@ func (w *Writer) data() (list []byte, data []chunk, own []ownPacket) {
 		if s.frames == nil && s.size > 0 {
 			f := &packed{plain: len(s.plain)}
 			s.frames = []*packed{f}
-			w.packer.pack(job{f: f, plain: s.plain})
+			w.packer.pack(job{f: f, plain: s.plain, kind: kindTables})
 		}
 	}
 	w.packer.pending.Wait()

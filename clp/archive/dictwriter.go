@@ -16,12 +16,10 @@ const dictionaryFrame = 512 << 10
 type dictWriter struct {
 	seeds  [2]maphash.Seed
 	tables [256]hashTable
+	kind   int    // of frames
 	text   []byte // entries as they are stored, the last ones
 	frames []*packed
 	count  atomic.Uint32
-
-	tries atomic.Uint32 // frames that were compressed
-	quick atomic.Bool   // the quick encoder does as well
 }
 
 // hashTable is an open-addressed table of hashes with linear probing. It grows by half, so that it is never less than half
@@ -40,7 +38,8 @@ type hashSlot struct {
 
 const hashSlotSize = 16
 
-func (d *dictWriter) init() {
+func (d *dictWriter) init(kind int) {
+	d.kind = kind
 	d.seeds[0], d.seeds[1] = maphash.MakeSeed(), maphash.MakeSeed()
 }
 
@@ -108,26 +107,8 @@ func (d *dictWriter) flush(w *Writer) {
 	}
 	f := &packed{plain: len(d.text)}
 	d.frames = append(d.frames, f)
-	w.packer.pack(job{f: f, plain: d.text, dict: d})
+	w.packer.pack(job{f: f, plain: d.text, kind: d.kind})
 	d.text = nil
-}
-
-// encode compresses entries. Where they have nothing in common, as random numbers have, looking hard for what repeats
-// is in vain: now and then both ways are tried.
-func (d *dictWriter) encode(e *effort, plain []byte) []byte {
-	try := d.tries.Add(1)%16 == 1
-	if !try && d.quick.Load() {
-		return e.quick.EncodeAll(plain, e.out[:0])
-	}
-	e.out = e.text.EncodeAll(plain, e.out[:0])
-	if try {
-		e.second = e.quick.EncodeAll(plain, e.second[:0])
-		d.quick.Store(len(e.second) <= len(e.out)+len(e.out)/100)
-		if len(e.second) < len(e.out) {
-			e.out, e.second = e.second, e.out
-		}
-	}
-	return e.out
 }
 
 // full reports whether n more entries may be too many for the IDs.

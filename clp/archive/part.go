@@ -90,7 +90,11 @@ func (p *part) flush(w *Writer, c *columnWriter) {
 	}
 	f := &packed{plain: len(p.plain)}
 	p.frames = append(p.frames, f)
-	w.packer.pack(job{f: f, plain: p.plain})
+	kind := kindSecond
+	if c != nil {
+		kind = int(c.typ)
+	}
+	w.packer.pack(job{f: f, plain: p.plain, kind: kind})
 	p.plain = nil
 }
 
@@ -98,8 +102,17 @@ func (p *part) flush(w *Writer, c *columnWriter) {
 type job struct {
 	f     *packed
 	plain []byte
-	dict  *dictWriter // whose entries these are, or nil
+	kind  int // of data: a NodeType, or one of those below
 }
+
+const (
+	kindSecond = 16 + iota // formats, patterns and variables
+	kindTables             // small tables
+	kindVars
+	kindLogs
+	kindArrays
+	kinds
+)
 
 // packer compresses frames, in goroutines of its own if it may. What it holds is counted in held.
 type packer struct {
@@ -108,6 +121,7 @@ type packer struct {
 	spill Scratch
 	most  int64 // bytes of compressed frames that stay in memory, if there is a spill
 
+	choice  [kinds]choice
 	jobs    chan job // nil if the caller compresses
 	workers sync.WaitGroup
 	pending sync.WaitGroup // jobs that are not done
@@ -122,9 +136,8 @@ type packer struct {
 
 // effort is the encoders that one goroutine uses at a time.
 type effort struct {
-	usual *zstd.Encoder
-	text  *zstd.Encoder // of dictionaries: a step higher, because long texts repeat in them
-	quick *zstd.Encoder // finds few matches; data without any loses nothing by it
+	quick *zstd.Encoder // of the lowest level
+	usual *zstd.Encoder // of the level that is asked for
 
 	out, second []byte
 }
@@ -134,7 +147,7 @@ func newEffort(level int) (*effort, error) {
 	for _, l := range []struct {
 		to    **zstd.Encoder
 		level zstd.EncoderLevel
-	}{{&e.usual, zstd.EncoderLevelFromZstd(level)}, {&e.text, zstd.EncoderLevelFromZstd(level + 4)}, {&e.quick, zstd.SpeedFastest}} {
+	}{{&e.quick, zstd.SpeedFastest}, {&e.usual, zstd.EncoderLevelFromZstd(level)}} {
 		var err error
 		*l.to, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(l.level), zstd.WithWindowSize(4<<20), zstd.WithLowerEncoderMem(true))
 		if err != nil {
@@ -145,9 +158,36 @@ func newEffort(level int) (*effort, error) {
 }
 
 func (e *effort) close() {
-	e.usual.Close()
-	e.text.Close()
 	e.quick.Close()
+	e.usual.Close()
+}
+
+// choice is which encoder serves a kind of data. Numbers in columns and random strings have few repetitions that a quick
+// encoder misses, and often it makes less of them, because it also takes fewer of those that do not pay. One frame in
+// so many, both encoders try.
+type choice struct {
+	frames atomic.Uint32
+	usual  atomic.Bool
+}
+
+const tryFrames = 16
+
+// encode makes e.out the frame of plain.
+func (c *choice) encode(e *effort, plain []byte) {
+	if c.frames.Add(1)%tryFrames != 1 {
+		enc := e.quick
+		if c.usual.Load() {
+			enc = e.usual
+		}
+		e.out = enc.EncodeAll(plain, e.out[:0])
+		return
+	}
+	e.out = e.quick.EncodeAll(plain, e.out[:0])
+	e.second = e.usual.EncodeAll(plain, e.second[:0])
+	c.usual.Store(len(e.second) < len(e.out)-len(e.out)/64)
+	if len(e.second) < len(e.out) {
+		e.out, e.second = e.second, e.out
+	}
 }
 
 // start makes goroutines that compress; 0 leaves that to the caller of pack.
@@ -211,12 +251,10 @@ func (p *packer) run(j job) {
 		return
 	}
 	defer p.give(e)
-	if j.dict != nil {
-		e.out = j.dict.encode(e, j.plain)
+	p.choice[j.kind].encode(e, j.plain)
+	if j.kind >= kindVars {
 		j.f.dict = newDictFrame(j.plain, len(e.out))
 		p.held.Add(int64(len(j.f.dict.filter)))
-	} else {
-		e.out = e.usual.EncodeAll(j.plain, e.out[:0])
 	}
 	j.f.size = len(e.out)
 	p.store(j.f, e.out)

@@ -17,8 +17,7 @@ var ErrFull = errors.New("archive: full")
 
 // WriterOptions are the settings of a Writer. The zero value serves most.
 type WriterOptions struct {
-	// Level is zstd's: 1 to 19, 3 if it is 0. The dictionaries, in which long texts repeat, are compressed a step higher
-	// where that gains something.
+	// Level is zstd's: 1 to 19, 3 if it is 0. Data on which a lower level does as well is compressed at that.
 	Level int
 
 	// Memory is what the writer may hold, about, in bytes: what it knows of the dictionaries' entries, the columns, most of
@@ -126,9 +125,9 @@ func NewWriter(dst io.Writer, o *WriterOptions) (*Writer, error) {
 	w.ingest.w, w.ingest.root = w, &state{}
 	w.texted = maxLogTypes
 	w.times = times{ids: map[string]uint64{}}
-	for _, d := range []*dictWriter{&w.vars, &w.logs, &w.arrays} {
-		d.init()
-	}
+	w.vars.init(kindVars)
+	w.logs.init(kindLogs)
+	w.arrays.init(kindArrays)
 	w.node(-1, Metadata, "")
 	w.node(nodeMetadata, DeltaInteger, "log_event_idx")
 	w.node(-1, Object, "")
