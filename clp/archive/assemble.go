@@ -57,20 +57,20 @@ func (w *Writer) end() {
 	w.held.Store(0)
 }
 
-// chunk is bytes of the archive: either plain ones or a frame.
-type chunk struct {
+// fragment is bytes of the archive: either plain ones or a frame.
+type fragment struct {
 	b []byte
 	f *packed
 }
 
-func (c chunk) size() int64 {
+func (c fragment) size() int64 {
 	if c.f != nil {
 		return int64(c.f.size)
 	}
 	return int64(len(c.b))
 }
 
-func chunkSize(list []chunk) (n int64) {
+func fragmentSize(list []fragment) (n int64) {
 	for _, c := range list {
 		n += c.size()
 	}
@@ -96,7 +96,7 @@ func (w *Writer) assemble() error {
 		ids = append(ids, int32Bytes(t.entries)...)
 	}
 	list, data, own := w.data()
-	sections := [][]chunk{
+	sections := [][]fragment{
 		{{b: w.packer.small(tree)}}, {{b: w.packer.small(ids)}}, {{b: w.packer.small(list)}},
 		w.vars.section(), w.logs.section(), w.arrays.section(), data,
 	}
@@ -104,7 +104,7 @@ func (w *Writer) assemble() error {
 	size := uint64(0)
 	for _, s := range sections {
 		offsets = append(offsets, size)
-		size += uint64(chunkSize(s))
+		size += uint64(fragmentSize(s))
 	}
 	metadata, err := w.metadata(offsets, own)
 	if err != nil {
@@ -122,7 +122,7 @@ func (w *Writer) assemble() error {
 	head = bytesLE(head, w.input, headerSize+uint64(len(metadata))+size, 0, 0, 0, 0)
 	head = binary.LittleEndian.AppendUint32(head, uint32(len(metadata)))
 	head = binary.LittleEndian.AppendUint32(head, 0)
-	for _, s := range append([][]chunk{{{b: head}, {b: metadata}}}, sections...) {
+	for _, s := range append([][]fragment{{{b: head}, {b: metadata}}}, sections...) {
 		for _, c := range s {
 			if err := w.packer.write(w.dst, c); err != nil {
 				return err
@@ -142,10 +142,10 @@ func bytesLE(dst []byte, list ...uint64) []byte {
 func appendText(dst []byte, s string) []byte { return append(bytesLE(dst, uint64(len(s))), s...) }
 
 // section returns a dictionary's section, when all of it is in frames.
-func (d *dictWriter) section() []chunk {
-	list := []chunk{{b: bytesLE(nil, uint64(d.count.Load()))}}
+func (d *dictWriter) section() []fragment {
+	list := []fragment{{b: bytesLE(nil, uint64(d.count.Load()))}}
 	for _, f := range d.frames {
-		list = append(list, chunk{f: f})
+		list = append(list, fragment{f: f})
 	}
 	return list
 }
@@ -162,7 +162,7 @@ type streamLayout struct {
 // data lays the tables into streams, and returns the table list, the section of the streams and what is said of it in packets
 // of our own. A table that was large enough to have been compressed in part is a stream of its own, each column in frames of
 // its own; the others are packed together, the largest first.
-func (w *Writer) data() (list []byte, data []chunk, own []ownPacket) {
+func (w *Writer) data() (list []byte, data []fragment, own []ownPacket) {
 	sizes := make([]int64, len(w.order))
 	order := make([]int, len(w.order))
 	for i, t := range w.order {
@@ -207,7 +207,7 @@ func (w *Writer) data() (list []byte, data []chunk, own []ownPacket) {
 		list = bytesLE(list, uint64(offset), uint64(s.size))
 		index.stream()
 		for _, f := range s.frames {
-			data = append(data, chunk{f: f})
+			data = append(data, fragment{f: f})
 			offset += int64(f.size)
 			index.frame(f.size, f.plain)
 		}
@@ -226,7 +226,7 @@ func (w *Writer) data() (list []byte, data []chunk, own []ownPacket) {
 	if packet != nil {
 		own = append(own, ownPacket{packetSide, packet})
 		for _, b := range frames {
-			data = append(data, chunk{b: b})
+			data = append(data, fragment{b: b})
 			offset += int64(len(b))
 		}
 	}
@@ -244,7 +244,7 @@ func (w *Writer) data() (list []byte, data []chunk, own []ownPacket) {
 			w.packer.give(e)
 			if packet != nil {
 				own = append(own, ownPacket{packetIndex, packet})
-				data = append(data, chunk{b: frame})
+				data = append(data, fragment{b: frame})
 			}
 		}
 	}

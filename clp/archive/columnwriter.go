@@ -31,11 +31,11 @@ type columnWriter struct {
 	before uint64
 	index  *columnIndex // of the values in frames, nil if there are none
 
-	texts batch
+	texts textBatch
 }
 
-// batch is some texts of a column, in the order of the records.
-type batch struct {
+// textBatch is some texts of a column, in the order of the records.
+type textBatch struct {
 	column *columnWriter
 	bytes  []byte
 	ends   []uint32
@@ -96,7 +96,7 @@ func (w *Writer) flushTexts(c *columnWriter) {
 	}
 	c.texts.column = c
 	w.batches <- c.texts
-	c.texts = batch{}
+	c.texts = textBatch{}
 	select {
 	case c.texts = <-w.used:
 		w.held.Add(int64(cap(c.texts.bytes) + 4*cap(c.texts.ends)))
@@ -105,7 +105,7 @@ func (w *Writer) flushTexts(c *columnWriter) {
 }
 
 // encode appends the texts of a batch to its column.
-func (w *Writer) encode(c *columnWriter, t *batch) {
+func (w *Writer) encode(c *columnWriter, t *textBatch) {
 	from := uint32(0)
 	switch c.typ {
 	case ClpString:

@@ -295,8 +295,8 @@ func (p *packer) failed() error {
 	return p.err
 }
 
-// write writes a chunk to dst.
-func (p *packer) write(dst io.Writer, c chunk) error {
+// write writes a fragment to dst.
+func (p *packer) write(dst io.Writer, c fragment) error {
 	b := c.b
 	if c.f != nil {
 		if b = c.f.pack; b == nil && c.f.size > 0 {

@@ -80,8 +80,8 @@ type Writer struct {
 	reuse              reuseBits
 	logtype            []byte
 
-	batches chan batch // to that goroutine, nil if there is none
-	used    chan batch // from it, empty
+	batches chan textBatch // to that goroutine, nil if there is none
+	used    chan textBatch // from it, empty
 	lookups sync.WaitGroup
 }
 
@@ -133,7 +133,7 @@ func NewWriter(dst io.Writer, o *WriterOptions) (*Writer, error) {
 	w.node(-1, Object, "")
 	if n := w.options.Concurrency; n > 1 {
 		w.packer.start(n - 1)
-		w.batches, w.used = make(chan batch, 8), make(chan batch, 8)
+		w.batches, w.used = make(chan textBatch, 8), make(chan textBatch, 8)
 		w.lookups.Go(w.lookUp)
 	}
 	return w, nil
@@ -150,7 +150,7 @@ func (w *Writer) lookUp() {
 		w.held.Add(-int64(cap(t.bytes) + 4*cap(t.ends)))
 		if cap(t.bytes) <= 2*batchBytes {
 			select {
-			case w.used <- batch{bytes: t.bytes[:0], ends: t.ends[:0]}:
+			case w.used <- textBatch{bytes: t.bytes[:0], ends: t.ends[:0]}:
 			default:
 			}
 		}
@@ -163,7 +163,7 @@ func (w *Writer) inOrder(f func()) {
 		f()
 		return
 	}
-	w.batches <- batch{do: f}
+	w.batches <- textBatch{do: f}
 }
 
 // settle waits until all texts are looked up, and all frames compressed.
