@@ -138,18 +138,23 @@ type packer struct {
 type effort struct {
 	quick *zstd.Encoder // of the lowest level
 	usual *zstd.Encoder // of the level that is asked for
+	tiny  *zstd.Encoder // of up to tinyFrame bytes: the others do not say how many these are
 
 	out, second []byte
 }
 
+const tinyFrame = 1 << 10
+
 func newEffort(level int) (*effort, error) {
 	e := &effort{}
+	usual := zstd.EncoderLevelFromZstd(level)
 	for _, l := range []struct {
 		to    **zstd.Encoder
 		level zstd.EncoderLevel
-	}{{&e.quick, zstd.SpeedFastest}, {&e.usual, zstd.EncoderLevelFromZstd(level)}} {
+		more  []zstd.EOption
+	}{{&e.quick, zstd.SpeedFastest, nil}, {&e.usual, usual, nil}, {&e.tiny, usual, []zstd.EOption{zstd.WithSingleSegment(true)}}} {
 		var err error
-		*l.to, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(l.level), zstd.WithWindowSize(4<<20), zstd.WithLowerEncoderMem(true))
+		*l.to, err = zstd.NewWriter(nil, append(l.more, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(l.level), zstd.WithWindowSize(4<<20), zstd.WithLowerEncoderMem(true))...)
 		if err != nil {
 			return nil, err
 		}
@@ -160,6 +165,7 @@ func newEffort(level int) (*effort, error) {
 func (e *effort) close() {
 	e.quick.Close()
 	e.usual.Close()
+	e.tiny.Close()
 }
 
 // choice is which encoder serves a kind of data. Numbers in columns and random strings have few repetitions that a quick
@@ -174,6 +180,10 @@ const tryFrames = 16
 
 // encode makes e.out the frame of plain.
 func (c *choice) encode(e *effort, plain []byte) {
+	if len(plain) <= tinyFrame {
+		e.out = e.tiny.EncodeAll(plain, e.out[:0])
+		return
+	}
 	if c.frames.Add(1)%tryFrames != 1 {
 		enc := e.quick
 		if c.usual.Load() {
@@ -320,6 +330,9 @@ func (p *packer) small(b []byte) []byte {
 		return nil
 	}
 	defer p.give(e)
+	if len(b) <= tinyFrame {
+		return e.tiny.EncodeAll(b, nil)
+	}
 	return e.usual.EncodeAll(b, nil)
 }
 
