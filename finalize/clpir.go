@@ -138,18 +138,37 @@ func (s *scan) countStream() error {
 	if st.damage != nil && len(s.rep.Damage) == 0 { // else the frames have said where it is
 		s.rep.damaged(s.end, 0, st.damage)
 	}
-	if len(s.rep.Damage) > 0 {
-		s.broken = true
-		return nil
+	if s.broken = len(s.rep.Damage) > 0; s.broken || st.ended {
+		mark, err := s.isEndMark()
+		if err != nil {
+			return err
+		}
+		if mark {
+			s.end = s.last.Offset
+			s.rep.Frames--
+			s.rep.Text--
+			s.table.drop()
+			return nil
+		}
 	}
-	if st.ended && s.last.ContentSize == 1 && s.last.End() == s.end {
-		s.end = s.last.Offset
-		s.rep.Frames--
-		s.table.drop()
+	if s.broken {
 		return nil
 	}
 	s.odd = st.ended || text.n != st.boundary
 	return nil
+}
+
+// isEndMark reports whether the last frame is the end mark and nothing else.
+func (s *scan) isEndMark() (bool, error) {
+	if s.last.ContentSize != 1 || s.last.End() != s.end {
+		return false, nil
+	}
+	var text bytes.Buffer
+	err := s.decodeZstd(&limited{&text, 1}, s.last.Offset, s.last.Size)
+	if s.r.err != nil {
+		return false, s.r.err
+	}
+	return err == nil && text.Len() == 1 && text.Bytes()[0] == ir.EndMark, nil
 }
 
 // errBroken says that a stream cannot be continued because of damage in it: what its keys mean may depend on that.

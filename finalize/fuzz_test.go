@@ -18,7 +18,11 @@ func FuzzRecover(f *testing.F) {
 		f.Add(file[:len(file)-3], []byte(nil))
 		f.Add(append(file[:len(file)/2:len(file)/2], file...), []byte(nil))
 		f.Add(append(bytes.Clone(file), make([]byte, 100)...), []byte(nil))
-		f.Add([]byte{}, (&journal{length: int64(len(file)), events: 5}).whole(file))
+		archived, ends := journalBytes(f, "0123456789abcdef", 25)
+	for _, n := range []int{len(archived), ends[0], ends[1] + 9, ends[2] - 2} {
+		f.Add(archived[:n], []byte(nil))
+	}
+	f.Add([]byte{}, (&journal{length: int64(len(file)), events: 5}).whole(file))
 	}
 	f.Fuzz(func(t *testing.T, file, journal []byte) {
 		fsys := crashfs.New()
@@ -38,12 +42,27 @@ func FuzzRecover(f *testing.F) {
 			}
 			return
 		}
+		if rep.Kept != "" { // a damaged journal, with or without events before the damage
+			if !bytes.Equal(get(t, fsys, rep.Kept), file[:len(get(t, fsys, rep.Kept))]) && journal == nil {
+				t.Fatalf("%s is not the journal", rep.Kept)
+			}
+			if !rep.Published {
+				return
+			}
+			left = slices.DeleteFunc(left, func(s string) bool { return "/logs/"+s == rep.Kept })
+		}
 		if !slices.Equal(left, []string{"trace"}) || rep.Size != int64(len(get(t, fsys, trace))) {
 			t.Fatalf("%q, %+v", left, rep)
 		}
 		again, err := Verify(trace, &Options{FS: fsys})
 		if err != nil {
 			t.Fatal(err)
+		}
+		if rep.Format == format.CLP {
+			if !again.OK() || again.Events != rep.Events || again.Format != format.CLP {
+				t.Fatalf("recovered: %+v\nverified: %+v", rep, again)
+			}
+			return
 		}
 		if again.TornBytes != 0 || again.Events != rep.Events || again.Text != rep.Text || again.DamageBytes != rep.DamageBytes {
 			t.Fatalf("recovered: %+v\nverified: %+v", rep, again)
