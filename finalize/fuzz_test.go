@@ -19,10 +19,10 @@ func FuzzRecover(f *testing.F) {
 		f.Add(append(file[:len(file)/2:len(file)/2], file...), []byte(nil))
 		f.Add(append(bytes.Clone(file), make([]byte, 100)...), []byte(nil))
 		archived, ends := journalBytes(f, "0123456789abcdef", 25)
-	for _, n := range []int{len(archived), ends[0], ends[1] + 9, ends[2] - 2} {
-		f.Add(archived[:n], []byte(nil))
-	}
-	f.Add([]byte{}, (&journal{length: int64(len(file)), events: 5}).whole(file))
+		for _, n := range []int{len(archived), ends[0], ends[1] + 9, ends[2] - 2} {
+			f.Add(archived[:n], []byte(nil))
+		}
+		f.Add([]byte{}, (&journal{length: int64(len(file)), events: 5}).whole(file))
 	}
 	f.Fuzz(func(t *testing.T, file, journal []byte) {
 		fsys := crashfs.New()
