@@ -90,7 +90,7 @@ func TestCodeKey(t *testing.T) {
 
 // TestLevels: every level of compression holds the same lines, in one gzip member; other levels are refused.
 func TestLevels(t *testing.T) {
-	const c = "07_full_autotune/default"
+	const c = "01_example/default"
 	want := runCase(t, c, nil)
 	for form, most := range map[Output]int{Gzip: 9, Zstd: 4} {
 		for level := 1; level <= most; level++ {
@@ -103,7 +103,7 @@ func TestLevels(t *testing.T) {
 			}
 		}
 	}
-	for form, level := range map[Output]int{Gzip: 10, Zstd: 5, Plain: 1, CLPIR: 1} {
+	for form, level := range map[Output]int{Gzip: 10, Zstd: 5, Plain: 1, CLPIR: 5, CLP: 20} {
 		for _, l := range []int{level, -1} {
 			if _, err := (&Options{Output: form, Level: l}).check(""); err == nil {
 				t.Errorf("%s level %d is taken", form, l)

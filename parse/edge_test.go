@@ -363,22 +363,3 @@ func TestParts(t *testing.T) {
 		}
 	}
 }
-
-// TestCLPArchiveIsNotPretended: where the sink cannot write archives, the parse says so before it reads anything.
-func TestCLPArchiveIsNotPretended(t *testing.T) {
-	dir := t.TempDir()
-	out := filepath.Join(dir, "out")
-	_, err := Dir(context.Background(), "testdata/cases/01_example/input", out, &Options{Output: CLP})
-	if err == nil {
-		if files, _ := filepath.Glob(filepath.Join(out, "*.clp")); len(files) == 0 {
-			t.Error("no archive, and no error")
-		}
-		return
-	}
-	if !strings.Contains(err.Error(), "clp") {
-		t.Errorf("error %v", err)
-	}
-	if entries, _ := os.ReadDir(dir); len(entries) > 0 {
-		t.Errorf("left behind: %v", entries)
-	}
-}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/tracehandler/tracehandler/format"
 	"github.com/tracehandler/tracehandler/parse/internal/analysis"
-	"github.com/tracehandler/tracehandler/sink"
 )
 
 // Options change how traces are parsed. The zero value and nil are what most callers want: every rank, split by
@@ -32,8 +31,8 @@ type Options struct {
 	// Output is the form of the output files.
 	Output Output
 
-	// Level is the effort of compression: 1 (fastest) to 9 (smallest) for gzip, 1 to 4 for zstd. Zero is the format's
-	// default, the fastest. Other outputs have none.
+	// Level is the effort of compression: 1 (fastest) to 9 (smallest) for gzip, 1 to 4 for zstd and clp-ir, 1 to 19 for
+	// clp. Zero is the format's default, which for gzip and zstd is the fastest. Plain output has none.
 	Level int
 
 	// MaxOutputSize is the size in bytes, as stored, beyond which an output file is continued in another one. A kernel
@@ -76,7 +75,7 @@ const (
 	Gzip Output = iota
 	Zstd
 	Plain
-	CLP   // archives
+	CLP   // archives; one that grows beyond 128 MiB in memory is continued in another
 	CLPIR // streams
 )
 
@@ -159,6 +158,7 @@ type settings struct {
 	procedures *analysis.Procedures
 	torch      torchMap
 	codes      *codeCache
+	archive    int64 // bytes of memory for an archive that is being made
 	block      int // bytes of lines compressed at once
 }
 
@@ -168,7 +168,7 @@ const (
 )
 
 func (o *Options) check(source string) (*settings, error) {
-	s := &settings{codes: newCodeCache()}
+	s := &settings{codes: newCodeCache(), archive: archiveMemory}
 	if o != nil {
 		s.Options = *o
 	}
@@ -181,13 +181,7 @@ func (o *Options) check(source string) (*settings, error) {
 	if s.MaxOutputSize > 0 && s.Output >= CLP {
 		return nil, fmt.Errorf("parse: the size of %s output cannot be limited", s.Output)
 	}
-	if s.Output == CLP {
-		// The sink knows whether it can; ask before anything is read.
-		if err := sink.File(os.DevNull, sink.Options{Format: format.CLP}).Flush(); err != nil {
-			return nil, fmt.Errorf("parse: output clp: %w", err)
-		}
-	}
-	if _, err := newPacker(s.Output.Format(), s.Level); err != nil {
+	if err := checkLevel(s.Output.Format(), s.Level); err != nil {
 		return nil, err
 	}
 	s.format, s.noSplit, s.compat = s.Output.Format(), s.NoSplit, s.Compat

@@ -28,22 +28,24 @@ const gzipDefault = flate.BestSpeed
 // searchLevel is the gzip level from which on the compressor's search finds shorter forms than a repeat.Text knows of.
 const searchLevel = 6
 
-// newPacker makes a packer. Levels are gzip's 1 to 9, zstd's 1 to 4 (those of klauspost/compress); 0 is the default.
+// mostLevel is the highest level of compression of each format: gzip's, those of klauspost/compress for zstd, zstd's own
+// for archives.
+var mostLevel = map[format.Format]int{format.Gzip: 9, format.Zstd: 4, format.CLPIR: 4, format.CLP: 19}
+
+func checkLevel(f format.Format, level int) error {
+	most := mostLevel[f]
+	if level >= 0 && level <= most {
+		return nil
+	}
+	if most == 0 {
+		return fmt.Errorf("parse: format %s has no compression level %d", f, level)
+	}
+	return fmt.Errorf("parse: %s compression level %d: want 1 to %d, or 0 for the default", f, level, most)
+}
+
+// newPacker makes a packer for a level that checkLevel allows; 0 is the default.
 func newPacker(f format.Format, level int) (*packer, error) {
 	p := &packer{format: f}
-	most := 0
-	switch f {
-	case format.Gzip:
-		most = 9
-	case format.Zstd:
-		most = 4
-	}
-	if level < 0 || level > most {
-		if most == 0 {
-			return nil, fmt.Errorf("parse: format %s has no compression level %d", f, level)
-		}
-		return nil, fmt.Errorf("parse: %s compression level %d: want 1 to %d, or 0 for the default", f, level, most)
-	}
 	var err error
 	switch f {
 	case format.Plain:
@@ -53,12 +55,18 @@ func newPacker(f format.Format, level int) (*packer, error) {
 		}
 		p.repeats = level < searchLevel
 		p.fl, err = flate.NewWriter(io.Discard, level)
-	case format.Zstd, format.CLP, format.CLPIR: // what a sink encodes is compressed here only until then
-		p.zs, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.EncoderLevel(max(1, level))), zstd.WithWindowSize(1<<20))
+	case format.CLP, format.CLPIR: // compressed here only until the events are encoded
+		p.zs, err = newZstd(0)
+	case format.Zstd:
+		p.zs, err = newZstd(level)
 	default:
 		return nil, fmt.Errorf("parse: cannot write format %s", f)
 	}
 	return p, err
+}
+
+func newZstd(level int) (*zstd.Encoder, error) {
+	return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.EncoderLevel(max(1, level))), zstd.WithWindowSize(1<<20))
 }
 
 func (p *packer) compresses() bool { return p.format != format.Plain }

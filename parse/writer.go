@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/tracehandler/tracehandler/clp/archive"
 	"github.com/tracehandler/tracehandler/format"
 	"github.com/tracehandler/tracehandler/internal/vfs"
 )
@@ -17,8 +18,8 @@ import (
 // copied as they are; loose lines are gathered into blocks.
 //
 // A gzip output is one member (RFC 1952), because web browsers read no more: the blocks are parts of one DEFLATE stream,
-// and the CRC is put together from theirs. A zstd output is a frame for each block. CLP outputs are written by a sink,
-// event by event.
+// and the CRC is put together from theirs. A zstd output is a frame for each block. CLP outputs are written event
+// by event.
 type writer struct {
 	o     *settings
 	spill *spill
@@ -27,7 +28,7 @@ type writer struct {
 
 	part  int // files opened so far
 	file  vfs.File
-	sink  *sinkFile // instead of file, for CLP
+	sink  *eventFile // instead of file, for CLP
 	buf   *bufio.Writer
 	size  int64 // bytes in the file
 	raw   int64 // bytes of lines in the file
@@ -167,11 +168,11 @@ func (w *writer) block(b block) error {
 		return err
 	}
 	if w.sink != nil {
-		if err := w.sink.unpack(w.spill, b); err != nil {
+		lines, err := w.sink.unpack(w.spill, b)
+		if err != nil {
 			return err
 		}
-		w.raw += int64(b.raw)
-		return nil
+		return w.encode(lines)
 	}
 	if err := w.room(b.size); err != nil {
 		return err
@@ -189,8 +190,7 @@ func (w *writer) flush() error {
 		return nil
 	}
 	if w.sink != nil {
-		err := w.sink.lines(w.loose)
-		w.raw += int64(len(w.loose))
+		err := w.encode(w.loose)
 		w.loose = w.loose[:0]
 		return err
 	}
@@ -208,6 +208,23 @@ func (w *writer) flush() error {
 	w.wrote(len(w.spill.packed), len(w.loose), crc)
 	w.loose = w.loose[:0]
 	return nil
+}
+
+// encode writes whole lines to a file of events, and continues in another one when it is full.
+func (w *writer) encode(lines []byte) error {
+	for {
+		n, err := w.sink.lines(lines)
+		lines = lines[n:]
+		if !errors.Is(err, archive.ErrFull) || w.sink.events == 0 {
+			return err
+		}
+		if err := w.finishEvents(); err != nil {
+			return err
+		}
+		if err := w.open(); err != nil {
+			return err
+		}
+	}
 }
 
 func (w *writer) wrote(size, raw int, crc uint32) {
@@ -246,8 +263,11 @@ func (w *writer) open() error {
 	}
 	name += w.o.format.Suffix()
 	if w.o.format == format.CLP || w.o.format == format.CLPIR {
-		w.sink = newSinkFile(filepath.Join(w.dir, name), w.o.format)
-		w.size, w.raw = 0, 0
+		var err error
+		if w.sink, err = newEventFile(w.spill.fs, filepath.Join(w.dir, name), w.o.format, w.o.Level, w.o.archive); err != nil {
+			w.sink = nil
+			return err
+		}
 		w.files = append(w.files, FileReport{Path: name, Events: map[string]int64{}})
 		return nil
 	}
@@ -271,10 +291,7 @@ func (w *writer) open() error {
 func (w *writer) finish() error {
 	if w.sink != nil {
 		err := w.flush()
-		size, e := w.sink.close()
-		w.files[len(w.files)-1].Size = size
-		w.sink = nil
-		return errors.Join(err, e)
+		return errors.Join(err, w.finishEvents())
 	}
 	if w.file == nil {
 		return nil
@@ -303,3 +320,11 @@ func (w *writer) finish() error {
 
 // close completes the last file.
 func (w *writer) close() error { return w.finish() }
+
+// finishEvents completes a file of events.
+func (w *writer) finishEvents() error {
+	size, err := w.sink.close()
+	w.files[len(w.files)-1].Size = size
+	w.sink = nil
+	return err
+}
