@@ -23,6 +23,7 @@ type Compiled struct {
 	Source   string            // the kernel in Python
 	Stages   map[string]string // code by stage: ttir, ptx, …
 	Python   map[int]map[string]int
+	Tensors  map[string]TensorValues // of the kernel's first launch in the file, by argument
 	// Event is the whole record.
 	Event []byte
 }
@@ -30,7 +31,11 @@ type Compiled struct {
 // Compilations reads the compilations of a trace, those made up for launches left out.
 func Compilations(path string) ([]Compiled, []Problem, error) {
 	var list []Compiled
+	tensors := firstTensors{}
 	problems, err := eachRecord(path, func(line int64, root js.Value) error {
+		if root.Get("event_type").Is("launch") {
+			tensors.add(root)
+		}
 		if !root.Get("event_type").Is("compilation") || root.Get("is_fake").Kind() == js.True {
 			return nil
 		}
@@ -61,6 +66,9 @@ func Compilations(path string) ([]Compiled, []Problem, error) {
 		list = append(list, c)
 		return nil
 	})
+	for i := range list {
+		list[i].Tensors = tensors[list[i].Hash]
+	}
 	return list, problems, err
 }
 
@@ -74,6 +82,8 @@ type Difference struct {
 	Source   SourceDifference      `json:"python_source"`
 	Stages   map[string]StageStats `json:"ir_stats"`
 	Lines    []LineDifference      `json:"by_python_line"` // source lines that became a different amount of code
+	// Tensors compares the tensors that the kernels were launched with, by argument; nil if CompareTensors was not called.
+	Tensors map[string]TensorDifference `json:"tensors,omitempty"`
 }
 
 // Side names one of two compilations.
@@ -107,6 +117,11 @@ type LineDifference struct {
 func (d *Difference) Same() bool {
 	for _, s := range d.Stages {
 		if s.Lines[0] != s.Lines[1] || len(s.Ops) > 0 {
+			return false
+		}
+	}
+	for _, t := range d.Tensors {
+		if t.Differs() {
 			return false
 		}
 	}
@@ -187,6 +202,12 @@ func countOps(text string) map[string]int {
 	return ops
 }
 
+// alike is the similarity from which on two sources are taken for versions of one.
+const alike = 0.75
+
+// maybeAlike reports whether two sources of so many lines can be alike at all.
+func maybeAlike(a, b int) bool { return 2*float64(min(a, b)) >= alike*float64(a+b) }
+
 // compareSources compares line by line, by a longest common subsequence. Sources beyond 4,000 lines are only compared
 // for equality.
 func compareSources(a, b string) SourceDifference {
@@ -246,11 +267,11 @@ func Pair(as, bs []Compiled) (pairs []*Difference, onlyA, onlyB []int) {
 		{"name and configuration", func(a, b *Compiled) bool { return a.Name != "" && a.Name == b.Name && config(a) == config(b) }},
 		{"name", func(a, b *Compiled) bool { return a.Name != "" && a.Name == b.Name }},
 		{"source", func(a, b *Compiled) bool {
-			return a.Source != "" && b.Source != "" && compareSources(a.Source, b.Source).Similarity >= 0.75
+			return a.Source != "" && b.Source != "" && maybeAlike(countLines(a.Source), countLines(b.Source)) && compareSources(a.Source, b.Source).Similarity >= alike
 		}},
 		{"similar name", func(a, b *Compiled) bool {
 			longest := max(len(a.Name), len(b.Name))
-			return longest > 0 && float64(editDistance(a.Name, b.Name)) <= 0.3*float64(longest)
+			return longest > 0 && longest <= longName && float64(editDistance(a.Name, b.Name)) <= 0.3*float64(longest)
 		}},
 	} {
 		for i := range as {

@@ -214,6 +214,9 @@ func element(v js.Value, index string) js.Value {
 	return js.Value{}
 }
 
+// longName is the number of bytes beyond which names are not compared letter by letter.
+const longName = 1000
+
 // CloseNames returns up to three names that are like name, the likest first.
 func CloseNames(name string, among []string) []string {
 	type scored struct {
@@ -222,6 +225,9 @@ func CloseNames(name string, among []string) []string {
 	}
 	var s []scored
 	for _, a := range among {
+		if len(a) > longName || len(name) > longName {
+			continue
+		}
 		d := editDistance(strings.ToLower(name), strings.ToLower(a))
 		if strings.Contains(strings.ToLower(a), strings.ToLower(name)) {
 			d = min(d, 1)
@@ -278,5 +284,5 @@ func eachRecord(path string, f func(line int64, root js.Value) error) (problems 
 		}
 		return f(number, doc.Root())
 	})
-	return rep.Details, err
+	return rep.details(path), err
 }

@@ -159,7 +159,7 @@ type settings struct {
 	torch      torchMap
 	codes      *codeCache
 	archive    int64 // bytes of memory for an archive that is being made
-	block      int // bytes of lines compressed at once
+	block      int   // bytes of lines compressed at once
 }
 
 const (

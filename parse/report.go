@@ -74,6 +74,14 @@ func (r *RankReport) problem(p Problem) {
 	}
 }
 
+// details returns the problems spelt out, and how many more there are.
+func (r *RankReport) details(path string) []Problem {
+	if more := r.Problems - int64(len(r.Details)); more > 0 {
+		return append(r.Details, Problem{Path: path, Msg: fmt.Sprintf("%d more problems", more)})
+	}
+	return r.Details
+}
+
 func (r *RankReport) bad(path string, line int64, msg string) {
 	r.problem(Problem{path, line, "skipped: " + msg})
 }

@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -31,7 +32,7 @@ func Validate(path string) (*Validation, error) {
 		}
 	}
 	err := readLines(path, &rep, nil, func(number int64, text []byte) error {
-		if len(strings.TrimSpace(string(text))) == 0 {
+		if len(bytes.TrimSpace(text)) == 0 {
 			return nil
 		}
 		v.Records++
@@ -58,6 +59,7 @@ func Validate(path string) (*Validation, error) {
 	for _, p := range rep.Details {
 		problem(p.Line, p.Msg)
 	}
+	v.Invalid += rep.Problems - int64(len(rep.Details))
 	return v, err
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,6 +23,10 @@ type diffOptions struct {
 	list   bool
 	trace  bool
 	json   bool
+
+	tensors bool
+	within  parse.Tolerance
+	inPlace bool
 }
 
 func newDiffCommand() *cobra.Command {
@@ -32,7 +37,13 @@ func newDiffCommand() *cobra.Command {
 		Long: `Diff compares two compilations: the metadata, the source, how many operations of which kind each stage has, and into how
 many lines of each stage a source line became (in parsed traces). Which two is said by --events, the numbers that --list
 shows, or by --kernel: the first of that name in A and in B, or the first two in A. With --trace all compilations of A and B
-are paired, by hash, name, configuration, source, and compared. The exit code is 1 if nothing differs.`,
+are paired, by hash, name, configuration, source, and compared. The exit code is 1 if nothing differs.
+
+With --tensor-values the tensors of each kernel's first launch are compared too, by what the trace says of them: shape, type,
+minimum, maximum, mean and standard deviation, or the hash of values that were saved. Saved values themselves are not opened.
+
+With --in-place the compilation_diff events are added to the end of A, which is written anew beside itself and replaced when it is
+complete; a gzip trace stays one member, which browsers can read.`,
 		Example: `  tracectl diff --list parsed/rank_0/x_mapped.ndjson.gz
   tracectl diff --events 0,1 parsed/rank_0/x_mapped.ndjson.gz
   tracectl diff --trace --json before.ndjson.gz after.ndjson.gz > diff.ndjson`,
@@ -45,6 +56,11 @@ are paired, by hash, name, configuration, source, and compared. The exit code is
 	f.BoolVar(&o.list, "list", false, "list the compilations")
 	f.BoolVar(&o.trace, "trace", false, "pair and compare all compilations of A and B")
 	f.BoolVar(&o.json, "json", false, "print JSON lines: the compilations compared, and compilation_diff events")
+	f.BoolVar(&o.tensors, "tensor-values", false, "compare the tensors of the first launches, as far as they were recorded")
+	f.Float64Var(&o.within.Absolute, "atol", parse.DefaultTolerance.Absolute, "tensor values this far apart are close")
+	f.Float64Var(&o.within.Relative, "rtol", parse.DefaultTolerance.Relative, "and this `fraction` of the second value more")
+	f.BoolVarP(&o.inPlace, "in-place", "i", false, "add the result to trace A")
+	cmd.MarkFlagsMutuallyExclusive("in-place", "list")
 	cmd.MarkFlagsOneRequired("events", "kernel", "list", "trace")
 	cmd.MarkFlagsMutuallyExclusive("events", "kernel", "list", "trace")
 	return cmd
@@ -92,6 +108,11 @@ func runDiff(cmd *cobra.Command, args []string, o *diffOptions) error {
 		}
 		diffs = []*parse.Difference{parse.Compare(&sides[0][i], &sides[1][j])}
 	}
+	if o.tensors {
+		for _, d := range diffs {
+			d.CompareTensors(&sides[0][d.A.Index], &sides[1][d.B.Index], o.within)
+		}
+	}
 	different := len(only[0])+len(only[1]) > 0
 	for _, d := range diffs {
 		different = different || !d.Same()
@@ -105,6 +126,15 @@ func runDiff(cmd *cobra.Command, args []string, o *diffOptions) error {
 	}
 	if reported != nil {
 		return reported
+	}
+	if o.inPlace {
+		var lines bytes.Buffer
+		if err := encodeDiffs(&lines, diffs); err != nil {
+			return err
+		}
+		if err := parse.AppendEvents(args[0], lines.Bytes()); err != nil {
+			return err
+		}
 	}
 	if !different {
 		return errNothing
@@ -166,13 +196,11 @@ func writeDiffsJSON(w io.Writer, sides [2][]parse.Compiled, diffs []*parse.Diffe
 			return err
 		}
 	}
+	if err := encodeDiffs(w, diffs); err != nil {
+		return err
+	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	for _, d := range diffs {
-		if err := enc.Encode(d); err != nil {
-			return err
-		}
-	}
 	if len(only[0])+len(only[1]) == 0 && len(diffs) < 2 {
 		return nil
 	}
@@ -186,6 +214,18 @@ func writeDiffsJSON(w io.Writer, sides [2][]parse.Compiled, diffs []*parse.Diffe
 	return enc.Encode(map[string]any{"event_type": "trace_diff", "pairs": len(diffs), "only_a": names(sides[0], only[0]), "only_b": names(sides[1], only[1])})
 }
 
+// encodeDiffs writes compilation_diff events.
+func encodeDiffs(w io.Writer, diffs []*parse.Difference) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	for _, d := range diffs {
+		if err := enc.Encode(d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func writeDiffs(w io.Writer, sides [2][]parse.Compiled, diffs []*parse.Difference, only [2][]int) error {
 	var b strings.Builder
 	for _, d := range diffs {
@@ -195,6 +235,7 @@ func writeDiffs(w io.Writer, sides [2][]parse.Compiled, diffs []*parse.Differenc
 		}
 		if d.Same() {
 			b.WriteString(": the same\n")
+			writeTensors(&b, d.Tensors)
 			continue
 		}
 		b.WriteByte('\n')
@@ -227,6 +268,7 @@ func writeDiffs(w io.Writer, sides [2][]parse.Compiled, diffs []*parse.Differenc
 			}
 			b.WriteByte('\n')
 		}
+		writeTensors(&b, d.Tensors)
 	}
 	for i, side := range []string{"A", "B"} {
 		for _, n := range only[i] {
@@ -239,6 +281,29 @@ func writeDiffs(w io.Writer, sides [2][]parse.Compiled, diffs []*parse.Differenc
 	}
 	_, err := io.WriteString(w, strings.Join(lines, "\n"))
 	return err
+}
+
+func writeTensors(b *strings.Builder, tensors map[string]parse.TensorDifference) {
+	for _, name := range slices.Sorted(maps.Keys(tensors)) {
+		t := tensors[name]
+		fmt.Fprintf(b, "  tensor %s: ", name)
+		switch t.Status {
+		case "shape":
+			fmt.Fprintf(b, "shape %s → %s", t.Shape[0], t.Shape[1])
+		case "dtype":
+			fmt.Fprintf(b, "type %s → %s", t.DType[0], t.DType[1])
+		case "missing":
+			b.WriteString("only one launch has it")
+		case "unknown":
+			b.WriteString("its values were not recorded")
+		default:
+			b.WriteString(t.Status)
+		}
+		for _, s := range slices.Sorted(maps.Keys(t.Stats)) {
+			fmt.Fprintf(b, ", %s %g → %g", s, t.Stats[s][0], t.Stats[s][1])
+		}
+		b.WriteByte('\n')
+	}
 }
 
 func jsonText(v any) string {
