@@ -69,9 +69,13 @@ type outNode struct {
 	key      string
 	value    []byte
 	children []*outNode
+	byKey    map[string]*outNode // children, once they are many
 }
 
 func (o *outNode) child(key string) *outNode {
+	if o.byKey != nil {
+		return o.byKey[key]
+	}
 	for _, c := range o.children {
 		if c.key == key {
 			return c
@@ -85,6 +89,14 @@ func (o *outNode) make(key string) *outNode {
 	if c == nil {
 		c = &outNode{key: key}
 		o.children = append(o.children, c)
+		if o.byKey != nil {
+			o.byKey[key] = c
+		} else if len(o.children) > many {
+			o.byKey = make(map[string]*outNode, 2*many)
+			for _, c := range o.children {
+				o.byKey[c.key] = c
+			}
+		}
 	}
 	return c
 }
@@ -97,7 +109,9 @@ func (o *outNode) put(path string, value []byte) {
 	o.value = value
 }
 
+// remove takes a child out. Its place is searched for, so it is not for loops over many.
 func (o *outNode) remove(key string) {
+	delete(o.byKey, key)
 	o.children = slices.DeleteFunc(o.children, func(c *outNode) bool { return c.key == key })
 }
 
@@ -237,6 +251,7 @@ func (r *launchDiff) groupArguments(deep bool) {
 		return
 	}
 	sames := r.sames.child(name)
+	var moved map[string]bool // arguments that leave the sames
 	r.diffs.remove(name)
 	grouped := r.diffs.make(name)
 	for _, d := range diffs.children {
@@ -250,10 +265,17 @@ func (r *launchDiff) groupArguments(deep bool) {
 		if sames != nil {
 			if same := sames.child(d.key); same != nil {
 				direct(s, same, "", deep)
-				sames.remove(d.key)
+				if moved == nil {
+					moved = map[string]bool{}
+				}
+				moved[d.key] = true
 			}
 		}
 		direct(ds, d, "", deep)
+	}
+	if moved != nil {
+		sames.children = slices.DeleteFunc(sames.children, func(c *outNode) bool { return moved[c.key] })
+		sames.byKey = nil
 	}
 	if sames != nil && len(sames.children) == 0 {
 		r.sames.remove(name)

@@ -34,7 +34,11 @@ type diffNode struct {
 	runs     []valueRun
 	texts    map[uint64]textRef // the values in runs, by id
 	children []*diffNode
+	byKey    map[string]*diffNode // children, once they are many
 }
+
+// many is the number of members from which on they are looked up in a map, not one by one.
+const many = 32
 
 // valueRun says that a field had a value from a record on; id 0 is no value.
 type valueRun struct {
@@ -88,15 +92,29 @@ func (n *diffNode) child(m js.Value, pos int, t *diffTree) *diffNode {
 	if pos < len(n.children) && n.children[pos].key == string(key) {
 		return n.children[pos]
 	}
-	for _, c := range n.children {
-		if c.key == string(key) {
+	if n.byKey != nil {
+		if c := n.byKey[string(key)]; c != nil {
 			return c
+		}
+	} else {
+		for _, c := range n.children {
+			if c.key == string(key) {
+				return c
+			}
 		}
 	}
 	c := &diffNode{key: string(key)}
 	c.volatile = n.volatile || containsAnyOf(c.key, volatileKeys)
 	c.ignored = n.ignored || containsAnyOf(c.key, ignoredKeys)
 	n.children = append(n.children, c)
+	if n.byKey != nil {
+		n.byKey[c.key] = c
+	} else if len(n.children) > many {
+		n.byKey = make(map[string]*diffNode, 2*many)
+		for _, c := range n.children {
+			n.byKey[c.key] = c
+		}
+	}
 	return c
 }
 

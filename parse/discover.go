@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/tracehandler/tracehandler/naming"
+	"github.com/tracehandler/tracehandler/reader"
 )
 
 // Input is one raw trace file.
@@ -121,8 +122,8 @@ func reasonToSkip(base, prefix string) string {
 
 // Discover finds the raw traces of a file or folder and sorts them into ranks.
 //
-// In a folder, regular files count whose names begin with the prefix; folders inside are not entered. A single file is
-// taken whatever its name. A file without a rank whose host and process are those of a ranked file joins that rank,
+// In a folder, regular files count whose names begin with the prefix, and CLP archives that are folders; other folders
+// inside are not entered. A single file is taken whatever its name. A file without a rank whose host and process are those of a ranked file joins that rank,
 // unless noPreInit is set or the files without a rank are what is asked for. If one rank is asked for and not there, but
 // files of no rank are, those are taken, and a note says so. Source: trace-workflow rules of tritonparse (its
 // parse/common.py), described in docs/parse.md.
@@ -136,12 +137,12 @@ func Discover(source, prefix string, sel Selection, noPreInit bool) (*Inventory,
 		return nil, fmt.Errorf("parse: source: %w", err)
 	}
 	var files []Input
-	if st.IsDir() {
+	if st.IsDir() && !isArchive(source) {
 		files, err = inv.list(source, prefix)
 		if err != nil {
 			return nil, err
 		}
-	} else if !st.Mode().IsRegular() {
+	} else if !st.IsDir() && !st.Mode().IsRegular() {
 		return nil, fmt.Errorf("parse: %s: neither a folder nor a regular file", source)
 	} else {
 		files = []Input{{Path: source, Fields: naming.Parse(filepath.Base(source))}}
@@ -160,6 +161,16 @@ func Discover(source, prefix string, sel Selection, noPreInit bool) (*Inventory,
 	return inv, nil
 }
 
+// isArchive reports whether a folder is a CLP archive that was not packed into one file.
+func isArchive(dir string) bool {
+	r, err := reader.Open(dir, nil)
+	if err != nil {
+		return false
+	}
+	r.Close()
+	return true
+}
+
 func (inv *Inventory) list(dir, prefix string) ([]Input, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -169,13 +180,14 @@ func (inv *Inventory) list(dir, prefix string) ([]Input, error) {
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		st, err := os.Stat(path)
-		if err == nil && st.IsDir() {
+		folder := err == nil && st.IsDir()
+		reason := reasonToSkip(e.Name(), prefix)
+		if folder && (reason != "" || !isArchive(path)) {
 			continue
 		}
-		reason := reasonToSkip(e.Name(), prefix)
 		if reason == "" && err != nil {
 			reason = err.Error()
-		} else if reason == "" && !st.Mode().IsRegular() {
+		} else if reason == "" && !folder && !st.Mode().IsRegular() {
 			reason = "it is not a regular file"
 		}
 		if reason != "" {

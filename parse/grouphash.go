@@ -73,7 +73,10 @@ func (g *groupHasher) sum(root js.Value, last *lastHash) [16]byte {
 	var sum [16]byte
 	hex.Encode(sum[:], full[:8])
 	if last != nil {
-		last.text, last.sum = append(last.text[:0], g.text...), sum
+		last.text, last.sum = nil, sum
+		if len(g.text) <= 1<<20 { // a larger one costs more to keep than to hash
+			last.text = append(last.text[:0], g.text...)
+		}
 	}
 	return sum
 }

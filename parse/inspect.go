@@ -23,6 +23,7 @@ type KernelInfo struct {
 func Kernels(path string) ([]KernelInfo, []Problem, error) {
 	byName := map[string]*KernelInfo{}
 	diffs := map[string]int64{}
+	seen := map[[2]string]bool{} // name and hash
 	get := func(name string) *KernelInfo {
 		k := byName[name]
 		if k == nil {
@@ -32,7 +33,8 @@ func Kernels(path string) ([]KernelInfo, []Problem, error) {
 		return k
 	}
 	note := func(k *KernelInfo, hash js.Value) {
-		if h, ok := kernelHash(hash); ok && !slices.Contains(k.Hashes, h) {
+		if h, ok := kernelHash(hash); ok && !seen[[2]string{k.Name, h}] {
+			seen[[2]string{k.Name, h}] = true
 			k.Hashes = append(k.Hashes, h)
 		}
 	}

@@ -1,6 +1,8 @@
 package parse
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"path/filepath"
 	"strings"
 
@@ -16,7 +18,19 @@ func mappedName(first string) string {
 	} else if ext := filepath.Ext(base); ext != base {
 		base = strings.TrimSuffix(base, ext)
 	}
-	return base + "_mapped"
+	return shortened(base) + "_mapped"
+}
+
+// maxName is the length in bytes of the longest name of an output without its suffixes; file systems take 255 with them.
+const maxName = 200
+
+// shortened makes a name fit: its beginning, and what tells it from others that begin so.
+func shortened(name string) string {
+	if len(name) <= maxName {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	return strings.ToValidUTF8(name[:maxName-17], "") + "-" + hex.EncodeToString(sum[:8])
 }
 
 // frameIDs are the numbers under which torch.compile knows a compilation, as JSON scalars; "" is unknown.
@@ -58,5 +72,5 @@ func (f frameIDs) fileName() string {
 			return '-'
 		}, s)
 	}
-	return "f" + or(f.frame, "None") + "_fc" + or(f.compile, "None") + "_a" + or(f.attempt, "0") + "_cai" + or(f.autograd, "-")
+	return shortened("f" + or(f.frame, "None") + "_fc" + or(f.compile, "None") + "_a" + or(f.attempt, "0") + "_cai" + or(f.autograd, "-"))
 }

@@ -202,7 +202,7 @@ func (o *Options) check(source string) (*settings, error) {
 		dir = source
 	}
 	if dir != "" {
-		if s.torch, err = readTorchTraces(dir); err != nil {
+		if s.torch, err = readTorchTraces(dir, s.TorchTraceDir != ""); err != nil {
 			return nil, err
 		}
 	}

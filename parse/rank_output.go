@@ -51,11 +51,14 @@ func (r *ranker) sortFakes() {
 		}
 	}
 	r.sessOrd = sess
-	for i := len(fakes) - 1; i >= 0; i-- {
-		k := fakes[i]
+	made := map[*session][]*kernel{}
+	for _, k := range fakes {
 		if s := r.sessions[k.fakeSite]; s != nil {
-			s.prependFake(k)
+			made[s] = append(made[s], k)
 		}
+	}
+	for s, ks := range made {
+		s.prependFakes(ks)
 	}
 	for _, k := range r.order {
 		k.out.kernels = append(k.out.kernels, k)

@@ -24,7 +24,8 @@ type session struct {
 	seq              []sessionLaunch
 	lastOf           map[[16]byte]uint32 // the last launch of a group, as index into seq
 	args             []sessionArg
-	lastArgs         *js.Doc // the last launch's, if the memo has it
+	argByName        map[string]int // once they are many
+	lastArgs         *js.Doc        // the last launch's, if the memo has it
 	firstCommonStack []byte
 	firstSource      []byte
 	name             []byte // JSON
@@ -91,10 +92,14 @@ func (s *session) addCompile(k *kernel, stack, python js.Value, params []configP
 	s.compiled = append(s.compiled, sessionCompile{k, params})
 }
 
-// prependFake puts a made-up compilation before the others: it counts as known from the start.
-func (s *session) prependFake(k *kernel) {
-	s.compiled = append([]sessionCompile{{k, k.params}}, s.compiled...)
-	s.firstCommonStack, s.firstSource = k.fakeStack, nil
+// prependFakes puts made-up compilations before the others: they count as known from the start.
+func (s *session) prependFakes(ks []*kernel) {
+	all := make([]sessionCompile, 0, len(ks)+len(s.compiled))
+	for _, k := range ks {
+		all = append(all, sessionCompile{k, k.params})
+	}
+	s.compiled = append(all, s.compiled...)
+	s.firstCommonStack, s.firstSource = ks[0].fakeStack, nil
 }
 
 // launchType returns what a launch is for the session and takes note of it.
@@ -165,12 +170,26 @@ func (s *session) arg(m js.Value, pos int) *sessionArg {
 	if pos < len(s.args) && s.args[pos].name == string(key) {
 		return &s.args[pos]
 	}
-	for i := range s.args {
-		if s.args[i].name == string(key) {
+	if s.argByName != nil {
+		if i, ok := s.argByName[string(key)]; ok {
 			return &s.args[i]
+		}
+	} else {
+		for i := range s.args {
+			if s.args[i].name == string(key) {
+				return &s.args[i]
+			}
 		}
 	}
 	s.args = append(s.args, sessionArg{name: string(key)})
+	if s.argByName != nil {
+		s.argByName[string(key)] = len(s.args) - 1
+	} else if len(s.args) > many {
+		s.argByName = make(map[string]int, 2*many)
+		for i := range s.args {
+			s.argByName[s.args[i].name] = i
+		}
+	}
 	return &s.args[len(s.args)-1]
 }
 

@@ -21,17 +21,25 @@ type torchMap map[string]frameIDs
 const kernelPath = "# kernel path: "
 
 // readTorchTraces reads the torch logs (*dedicated_log_torch_trace_*.log) of a folder in name order. Later entries win.
-func readTorchTraces(dir string) (torchMap, error) {
+// Logs that nobody asked for, because they lie beside the traces, are left out if they cannot be read.
+func readTorchTraces(dir string, asked bool) (torchMap, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
+		if !asked {
+			return nil, nil
+		}
 		return nil, fmt.Errorf("parse: torch trace folder: %w", err)
 	}
 	m := torchMap{}
 	for _, e := range entries {
-		if !strings.Contains(e.Name(), "dedicated_log_torch_trace_") || !strings.HasSuffix(e.Name(), ".log") || e.IsDir() {
+		if !strings.Contains(e.Name(), "dedicated_log_torch_trace_") || !strings.HasSuffix(e.Name(), ".log") {
 			continue
 		}
-		if err := m.read(filepath.Join(dir, e.Name())); err != nil {
+		path := filepath.Join(dir, e.Name())
+		if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() {
+			continue // a pipe would be waited for
+		}
+		if err := m.read(path); err != nil && asked {
 			return nil, fmt.Errorf("parse: torch trace: %w", err)
 		}
 	}

@@ -13,26 +13,15 @@ type loop struct{ start, end int }
 func innerLoop(lines [][]byte) (loop, bool) {
 	type open struct{ start, depth int }
 	var stack []open
-	var loops []loop
 	depth := 0
 	for i, line := range lines {
 		if bytes.Contains(line, []byte("scf.for")) {
 			stack = append(stack, open{i, depth})
 		}
 		depth += bytes.Count(line, []byte("{")) - bytes.Count(line, []byte("}"))
-		for len(stack) > 0 && depth <= stack[len(stack)-1].depth {
-			loops = append(loops, loop{stack[len(stack)-1].start, i})
-			stack = stack[:len(stack)-1]
-		}
-	}
-	// A loop that holds another ends after it, so the first to end of each nest holds none.
-	for i, l := range loops {
-		inner := true
-		for _, o := range loops[:i] {
-			inner = inner && !(o.start > l.start && o.end < l.end)
-		}
-		if inner {
-			return l, true
+		if len(stack) > 0 && depth <= stack[len(stack)-1].depth {
+			// A loop that holds another ends after it, so the first to end holds none.
+			return loop{stack[len(stack)-1].start, i}, true
 		}
 	}
 	return loop{}, false

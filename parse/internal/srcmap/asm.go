@@ -93,7 +93,11 @@ func (b *Builder) ptxLoc(line []byte, e *Entry) bool {
 
 // amdLoc reads `.loc FILE LINE COLUMN is_stmt 0 ; name:LINE:COLUMN`.
 func (b *Builder) amdLoc(line []byte, e *Entry) bool {
-	for rest := line; ; {
+	if bytes.IndexByte(line, ';') < 0 {
+		return false
+	}
+	rest := line
+	for range maxTries {
 		i := bytes.LastIndex(rest, []byte("loc"))
 		if i < 0 {
 			return false
@@ -107,7 +111,11 @@ func (b *Builder) amdLoc(line []byte, e *Entry) bool {
 		}
 		rest = rest[:i]
 	}
+	return false
 }
+
+// maxTries bounds the places of a line at which a directive is looked for.
+const maxTries = 64
 
 func threeNumbers(s []byte, i int) (n [3]int32, end int, ok bool) {
 	for k := range n {
