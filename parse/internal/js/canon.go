@@ -3,6 +3,7 @@ package js
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"math"
 	"slices"
 	"strconv"
@@ -10,7 +11,16 @@ import (
 )
 
 // Canonizer writes canonical forms and keeps its working memory. The zero Canonizer is ready; one goroutine uses it.
-type Canonizer struct{ stack []Member }
+type Canonizer struct {
+	stack []Member // of objects with many or escaped keys
+	order []keyed  // of the others
+}
+
+// keyed is a member of an object by the first eight bytes of its key. It holds no pointers, so that sorting moves little.
+type keyed struct {
+	prefix uint64 // big-endian, filled up with zeros, which no key without escapes can hold
+	i      int32  // its node
+}
 
 // AppendCanonical appends v in the form in which equal values are equal bytes: keys sorted by code point, the last of
 // repeated keys only, no space, ASCII with \u escapes in lower-case hex, integers of 64 bits as they are and every other
@@ -45,6 +55,9 @@ func (c *Canonizer) Append(dst []byte, v Value, skip func(key []byte) bool) []by
 		}
 		return append(dst, ']')
 	case Object:
+		if dst, ok := c.small(dst, v, skip); ok {
+			return dst
+		}
 		from := len(c.stack)
 		c.stack = v.Sorted(c.stack, skip)
 		dst = append(dst, '{')
@@ -60,6 +73,67 @@ func (c *Canonizer) Append(dst []byte, v Value, skip func(key []byte) bool) []by
 		return append(dst, '}')
 	}
 	return dst
+}
+
+// few is the number of members up to which an object is sorted by insertion.
+const few = 64
+
+// small is Append for an object of few members whose keys have no escapes; for another it returns dst and false.
+func (c *Canonizer) small(dst []byte, v Value, skip func(key []byte) bool) ([]byte, bool) {
+	in := v.inside()
+	d, end := in.d, in.node().next
+	from := len(c.order)
+	defer func() { c.order = c.order[:from] }()
+	for i := in.i + 1; i < end; i = d.nodes[i].next {
+		n := &d.nodes[i]
+		if n.keyEscaped || len(c.order)-from >= few {
+			return dst, false
+		}
+		k := d.Text[n.keyStart+1 : n.keyEnd-1]
+		if skip != nil && skip(k) {
+			continue
+		}
+		m := keyed{keyPrefix(k), i}
+		j := len(c.order)
+		order := 1 // of k to the key before j
+		for ; j > from; j-- {
+			b := c.order[j-1]
+			if order = cmp.Compare(m.prefix, b.prefix); order == 0 && len(k) >= 8 {
+				o := &d.nodes[b.i]
+				order = bytes.Compare(k, d.Text[o.keyStart+1:o.keyEnd-1])
+			}
+			if order >= 0 {
+				break
+			}
+		}
+		if j > from && order == 0 {
+			c.order[j-1] = m // of repeated keys the last one counts
+			continue
+		}
+		c.order = append(c.order, m)
+		copy(c.order[j+1:], c.order[j:])
+		c.order[j] = m
+	}
+	dst = append(dst, '{')
+	for j := from; j < len(c.order); j++ {
+		if j > from {
+			dst = append(dst, ',')
+		}
+		n := &d.nodes[c.order[j].i]
+		dst = append(appendASCII(dst, d.Text[n.keyStart:n.keyEnd], false), ':')
+		dst = c.Append(dst, Value{d, c.order[j].i}, skip)
+	}
+	return append(dst, '}'), true
+}
+
+func keyPrefix(k []byte) (p uint64) {
+	if len(k) >= 8 {
+		return binary.BigEndian.Uint64(k)
+	}
+	for i, c := range k {
+		p |= uint64(c) << (56 - 8*i)
+	}
+	return p
 }
 
 // AppendCanonicalKey appends the key of v as AppendCanonical writes it.

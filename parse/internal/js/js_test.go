@@ -1,9 +1,12 @@
 package js
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"math/rand/v2"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -176,6 +179,42 @@ func BenchmarkParse(b *testing.B) {
 	for b.Loop() {
 		if err := d.Parse(text); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// TestCanonicalOrder: the quick way for small objects and the general one agree.
+func TestCanonicalOrder(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		b := []byte{'{'}
+		for i := range rng.IntN(80) {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			key := make([]byte, rng.IntN(12))
+			for j := range key {
+				key[j] = "aab~é"[rng.IntN(4)]
+			}
+			b = append(AppendString(b, string(key)), ':')
+			b = strconv.AppendInt(b, int64(i), 10)
+		}
+		b = append(b, '}')
+		var d Doc
+		if err := d.Parse(b); err != nil {
+			t.Fatal(err)
+		}
+		skip := func(key []byte) bool { return len(key) == 3 }
+		want := []byte{'{'}
+		for i, m := range d.Root().Sorted(nil, skip) {
+			if i > 0 {
+				want = append(want, ',')
+			}
+			want = append(append(m.Value.AppendCanonicalKey(want), ':'), m.Value.Raw()...)
+		}
+		want = append(want, '}')
+		if got := d.Root().AppendCanonical(nil, skip); !bytes.Equal(got, want) {
+			t.Fatalf("%s:\n got %s\nwant %s", b, got, want)
 		}
 	}
 }
