@@ -55,7 +55,7 @@ func main() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	fmt.Println("| input | in | out | MB | MB per CPU s | CPU s | peak MB | output MB | reference CPU s | output MB | ratio |")
+	fmt.Println("| input | in | out | MB | MB per CPU s | CPU s | peak MB | output MB | reference CPU s | its output MB | ratio |")
 	fmt.Println("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
 	for _, in := range inputs {
 		if !strings.Contains(in.name, *only) {
