@@ -98,7 +98,7 @@ func (w *writer) appendAttr(dst []byte, a slog.Attr) []byte {
 			return dst
 		}
 		if src, ok := v.(*slog.Source); ok {
-			return w.appendGroup(dst, a.Key, sourceAttrs(src))
+			return w.appendGroup(dst, a.Key, SourceAttrs(src))
 		}
 		return w.appendAny(appendKey(dst, a.Key), v, true)
 	}

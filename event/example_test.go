@@ -1,6 +1,7 @@
 package event_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"time"
@@ -72,4 +73,114 @@ func ExampleEqual() {
 	fmt.Println(event.Equal(a, b), event.Equal(a, c))
 	// Output:
 	// true false
+}
+
+// What a program of another logger wrote is read under its own keys.
+func ExampleEvent_Message() {
+	e, err := event.Parse([]byte(`{"ts":"2026-11-30T10:00:00Z","severity":"WARN","message":"slow","route":"/cart"}`))
+	if err != nil {
+		fmt.Println(err)
+	}
+	level, _ := e.Level()
+	text, _ := e.Message()
+	levelKey, _ := e.LevelKey()
+	messageKey, _ := e.MessageKey()
+	timeKey, _ := e.TimeKey()
+	fmt.Println(level, text)
+	fmt.Println("under", levelKey, messageKey, timeKey)
+	for a := range e.All() {
+		if a.Key != timeKey && a.Key != levelKey && a.Key != messageKey {
+			fmt.Println(a)
+		}
+	}
+	// Output:
+	// WARN slow
+	// under severity message ts
+	// route=/cart
+}
+
+// An event points into the line it was read from. Clone one that outlives it.
+func ExampleEvent_Clone() {
+	line := []byte(`{"msg":"first"}`)
+	e, err := event.Parse(line)
+	if err != nil {
+		fmt.Println(err)
+	}
+	kept := e.Clone()
+	copy(line, `{"msg":"other"}`)
+	fmt.Printf("%s %s\n", e.Line(), kept.Line())
+	text, err := json.Marshal(map[string]any{"event": kept})
+	fmt.Println(string(text), err)
+	// Output:
+	// {"msg":"other"} {"msg":"first"}
+	// {"event":{"msg":"first"}} <nil>
+}
+
+// A line per event, whatever line breaks the event has between its members.
+func ExampleJSON_AppendEvent() {
+	enc := event.NewJSON(event.Options{})
+	b := event.GetBuffer()
+	defer b.Free()
+	for _, text := range []string{"{\n  \"msg\": \"pretty\"\n}", `{"msg":"plain"}`} {
+		b.Reset()
+		enc.AppendEvent(b, event.Lazy([]byte(text)))
+		fmt.Printf("%s", b.B)
+	}
+	// Output:
+	// {   "msg": "pretty" }
+	// {"msg":"plain"}
+}
+
+type secret string
+
+func (secret) LogValue() slog.Value { return slog.StringValue("***") }
+
+type broken struct{}
+
+func (broken) LogValue() slog.Value { panic("no value") }
+
+// The parts of the encoder, for those who write JSON of their own: a value's methods may do what they like.
+func ExampleBuffer_AppendValue() {
+	b := event.GetBuffer()
+	defer b.Free()
+	line := append([]byte(nil), `{"password":`...)
+	line = b.AppendValue(line, slog.AnyValue(secret("hunter2")))
+	line = append(line, `,"took":`...)
+	line = event.AppendFloat(line, 1e21)
+	line = append(line, `,"who":`...)
+	line = event.AppendString(line, "a\"b")
+	fmt.Printf("%s}\n", line)
+	fmt.Println(event.Resolve(slog.AnyValue(broken{})))
+	fmt.Println(event.PanicText(broken{}, "no value"))
+	// Output:
+	// {"password":"***","took":1e+21,"who":"a\"b"}
+	// !PANIC: no value
+	// !PANIC: no value
+}
+
+// A decoder of another format delivers events whose JSON is made only if somebody looks at them.
+func ExampleDeferred() {
+	made, row := 0, 0
+	d := event.NewDeferred(func(dst []byte) []byte {
+		made++
+		return fmt.Appendf(dst, `{"msg":"row","n":%d}`, row)
+	})
+	for row = range 1000 {
+		if e := d.Next(); row == 500 {
+			n, _ := e.Get("n")
+			fmt.Println("n is", n)
+		}
+	}
+	fmt.Println(made, "of 1000 were made")
+	// Output:
+	// n is 500
+	// 1 of 1000 were made
+}
+
+// A group with the place of a call, as the built-in key source has it.
+func ExampleSourceAttrs() {
+	place := &slog.Source{Function: "main.run", File: "main.go", Line: 17}
+	fmt.Println(event.New(slog.GroupAttrs("caller", event.SourceAttrs(place)...)))
+	// Output:
+	// {"caller":{"function":"main.run","file":"main.go","line":17}}
 }

@@ -50,8 +50,9 @@ func (s *sources) add(r *slog.Record, slot uint64) *site {
 	return at
 }
 
-// sourceAttrs returns the fields of s that are known, as log/slog writes them.
-func sourceAttrs(s *slog.Source) []slog.Attr {
+// SourceAttrs returns the fields of s that are known, in the order and under the keys in which log/slog writes them: function,
+// file, line. It returns nil for nil.
+func SourceAttrs(s *slog.Source) []slog.Attr {
 	if s == nil {
 		return nil
 	}

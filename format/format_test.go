@@ -109,21 +109,3 @@ func FuzzDetect(f *testing.F) {
 		}
 	})
 }
-
-func ExampleParse() {
-	f, err := format.Parse("zstd")
-	fmt.Println("trace"+f.Suffix(), err)
-	_, err = format.Parse("zip")
-	fmt.Println(err)
-	// Output:
-	// trace.ndjson.zst <nil>
-	// format: unknown format "zip" (want one of: plain, gzip, zstd, clp, clp-ir)
-}
-
-func ExampleDetect() {
-	fmt.Println(format.Detect([]byte("\x1f\x8b\x08\x00")))
-	fmt.Println(format.Detect([]byte(`{"msg":"hello"}`)))
-	// Output:
-	// gzip
-	// text
-}

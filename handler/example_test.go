@@ -2,11 +2,14 @@ package handler_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
 
+	"github.com/tracehandler/tracehandler/finalize"
+	"github.com/tracehandler/tracehandler/format"
 	"github.com/tracehandler/tracehandler/handler"
 	"github.com/tracehandler/tracehandler/sink"
 )
@@ -84,4 +87,49 @@ func ExampleHandler_Flush() {
 	// {"level":"INFO","msg":"about to do something dangerous"}
 	// <nil>
 	// <nil>
+}
+
+// Handlers made from one share its file and its lock; the level can change while they are in use.
+func ExampleHandler_WithAttrs() {
+	var level slog.LevelVar
+	h := handler.New(sink.Writer(os.Stdout, sink.Options{}), &handler.Options{Level: &level, ReplaceAttr: noTime})
+	defer h.Close()
+	worker := slog.New(h.WithAttrs([]slog.Attr{slog.Int("worker", 2)}))
+	worker.Debug("not yet")
+	level.Set(slog.LevelDebug)
+	if h.Enabled(context.Background(), slog.LevelDebug) {
+		worker.Debug("queue", "length", 5)
+	}
+	// Output:
+	// {"level":"DEBUG","msg":"queue","worker":2,"length":5}
+}
+
+// A program that has been told to end does not wait for its archive to be made. All events are in the partial; recovery makes
+// the archive later.
+func ExampleHandler_CloseContext() {
+	dir, err := os.MkdirTemp("", "trace")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	h := handler.New(sink.File(filepath.Join(dir, "trace.clp"), sink.Options{Format: format.CLP}), nil)
+	slog.New(h).Info("last words")
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel() // no time is left
+	var unfinished *sink.UnfinishedError
+	if errors.As(h.CloseContext(ctx), &unfinished) {
+		fmt.Println("kept", filepath.Base(unfinished.Partial))
+	}
+	reports, err := finalize.Recover(dir, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, r := range reports {
+		fmt.Println("made", filepath.Base(r.Path), "with", r.Events, "event")
+	}
+	// Output:
+	// kept trace.clp.partial
+	// made trace.clp with 1 event
 }

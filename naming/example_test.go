@@ -2,6 +2,7 @@ package naming_test
 
 import (
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/tracehandler/tracehandler/format"
@@ -33,4 +34,23 @@ func ExampleParseRotated() {
 	live, t, ok := naming.ParseRotated("trace-20261130T103740.123456789Z.ndjson.zst")
 	fmt.Println(live, t, ok)
 	// Output: trace.ndjson.zst 2026-11-30 10:37:40.123456789 +0000 UTC true
+}
+
+// The names of hosts and users come from the environment, and may be anything.
+func ExampleSanitiseHost() {
+	fmt.Println(naming.SanitiseHost("Node7.example.org"), naming.SanitiseHost("../../etc"))
+	fmt.Println(naming.SanitiseName("ada lovelace/x", 8))
+	// Output:
+	// Node7 unknown
+	// ada-love
+}
+
+// The rank is asked for when the first event is written: torchrun sets it before the program starts, a library later.
+func ExampleEnvRank() {
+	os.Setenv("RANK", "3")
+	defer os.Unsetenv("RANK")
+	rank := naming.EnvRank()
+	fmt.Println(naming.Scheme{User: "ada", Host: "node7", PID: 4711}.FileName(rank(), format.Plain))
+	// Output:
+	// dedicated_log_triton_trace_ada_rank_3_pid_4711_host_node7_.ndjson
 }

@@ -1,12 +1,16 @@
 package candidate_test
 
 import (
+	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/tracehandler/tracehandler/analyze/candidate"
 	"github.com/tracehandler/tracehandler/analyze/kineto"
 	"github.com/tracehandler/tracehandler/analyze/link"
 	"github.com/tracehandler/tracehandler/analyze/roofline"
+	"github.com/tracehandler/tracehandler/analyze/source"
 )
 
 func ExampleBuild() {
@@ -28,4 +32,29 @@ func ExampleBuild() {
 	// aten::addmm 98718 ns, 4.2 % of what the device can do
 	// aten::addmm 41280 ns, 29.0 % of what the device can do
 	// aten::_scaled_dot_product_flash_attention 37408 ns, 1.8 % of what the device can do
+}
+
+// Sources are looked for in an index of source trees; shapes are shown as reports have them.
+func ExampleIndexFinder() {
+	dir, err := os.MkdirTemp("", "csrc")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	if err := os.WriteFile(filepath.Join(dir, "norm.cu"), []byte("__global__ void rms_norm_kernel(float* x) {\n}\n"), 0o600); err != nil {
+		fmt.Println(err)
+		return
+	}
+	index, err := source.BuildIndex(context.Background(), []source.Root{{Dir: dir, Framework: "vllm"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	loc := candidate.IndexFinder{Index: index, Framework: "vllm"}.Find("void vllm::rms_norm_kernel(float*)", "")
+	fmt.Println(filepath.Base(loc.File), loc.Line, loc.Method, loc.Kind)
+	fmt.Println(candidate.ShapeText("[[8944,1024],[1024,2816],[]]", `["c10::BFloat16","c10::BFloat16","Scalar"]`))
+	// Output:
+	// norm.cu 1 symbol_index native
+	// (8944,1024) bf16<br>(1024,2816) bf16
 }

@@ -31,3 +31,15 @@ func Example() {
 func load(events string) *kineto.Trace {
 	return kineto.Load(chrometrace.NewScanner(strings.NewReader(events)), nil)
 }
+
+// Of the launches of a capture only those count that put work into the graph.
+func ExampleIsWork() {
+	for _, call := range []string{"hipLaunchKernel", "cudaMemcpyAsync", "hipStreamBeginCapture", "cudaStreamIsCapturing"} {
+		fmt.Println(call, capture.IsWork(call))
+	}
+	// Output:
+	// hipLaunchKernel true
+	// cudaMemcpyAsync true
+	// hipStreamBeginCapture false
+	// cudaStreamIsCapturing false
+}

@@ -17,3 +17,14 @@ func Example() {
 	// exposed: 10
 	// overlapped: 5
 }
+
+// Idle time is the gaps between what runs.
+func ExampleGaps() {
+	busy := interval.Union(interval.Set{{Start: 0, End: 10}, {Start: 12, End: 20}, {Start: 50, End: 60}})
+	for _, g := range interval.Gaps(busy) {
+		fmt.Println(g.Start, g.End-g.Start)
+	}
+	// Output:
+	// 10 2
+	// 20 30
+}

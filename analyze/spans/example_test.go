@@ -1,7 +1,9 @@
 package spans_test
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"strings"
 
@@ -26,4 +28,22 @@ func ExampleWriteChrome() {
 	// {"ph": "X", "cat": "cpu_op", "name": "query", "pid": 0, "tid": 0, "ts": 0.000, "dur": 7.000, "args": {"time":"2026-11-30T10:00:00.000009Z","level":"INFO","msg":"query","start":"2026-11-30T10:00:00.000002Z","duration":7000}}
 	// ]}
 	// 1 <nil>
+}
+
+// Spans of a program are events of its log: one when a span ends, with its start, duration and parent.
+func ExampleStart() {
+	logger := slog.New(slog.NewJSONHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		switch a.Key {
+		case slog.TimeKey, spans.KeyStart, spans.KeyDuration, spans.KeySpan, spans.KeyParent:
+			return slog.Attr{} // they differ from run to run
+		}
+		return a
+	}}))
+	ctx, request := spans.Start(context.Background(), logger, "request", "path", "/cart")
+	_, query := spans.Start(ctx, logger, "query")
+	query.End("rows", 3)
+	request.End()
+	// Output:
+	// {"level":"INFO","msg":"query","rows":3}
+	// {"level":"INFO","msg":"request","path":"/cart"}
 }

@@ -158,7 +158,7 @@ func (l *layout) any(a slog.Attr) {
 			return
 		}
 		if src, ok := v.(*slog.Source); ok {
-			l.group(a.Key, sourceAttrs(src))
+			l.group(a.Key, event.SourceAttrs(src))
 			return
 		}
 		l.value(a.Key, v)

@@ -35,21 +35,3 @@ func (s *sources) get(r *slog.Record) *site {
 	}
 	return at
 }
-
-// sourceAttrs returns the fields of s that are known, as log/slog writes them.
-func sourceAttrs(s *slog.Source) []slog.Attr {
-	if s == nil {
-		return nil
-	}
-	attrs := make([]slog.Attr, 0, 3)
-	if s.Function != "" {
-		attrs = append(attrs, slog.String("function", s.Function))
-	}
-	if s.File != "" {
-		attrs = append(attrs, slog.String("file", s.File))
-	}
-	if s.Line != 0 {
-		attrs = append(attrs, slog.Int("line", s.Line))
-	}
-	return attrs
-}
