@@ -130,14 +130,13 @@ func (p *pipe) encodeStream(b *block) (err error) {
 		var packed []byte
 		packed, rest = slogkv.First(rest)
 		before := len(e.stream)
-		var limit *ir.LimitError
-		e.stream, err = e.w.Append(e.stream, packed)
-		if errors.As(err, &limit) { // larger than any reader would take
-			p.ledger.count(func(s *Stats) { s.DroppedEvents++ })
+		if e.stream, err = e.w.Append(e.stream, packed); err != nil {
+			var limit *ir.LimitError
+			if !errors.As(err, &limit) {
+				return err
+			}
+			p.ledger.count(func(s *Stats) { s.DroppedEvents++ }) // larger than any reader would take
 			continue
-		}
-		if err != nil {
-			return err
 		}
 		if len(e.stream) > maxStreamFrame && before > 0 || e.single && before > 0 {
 			if err := p.frame(before); err != nil {
