@@ -18,6 +18,18 @@ func newRowSet(n int64) *RowSet {
 	return &RowSet{n: n, blocks: make([][]uint64, (n+blockRows-1)/blockRows)}
 }
 
+// clone returns a copy. Blocks of sets that a scan made may be the same memory.
+func (s *RowSet) clone() *RowSet {
+	if s == nil {
+		return nil
+	}
+	c := &RowSet{s.n, slices.Clone(s.blocks)}
+	for i, b := range c.blocks {
+		c.blocks[i] = slices.Clone(b)
+	}
+	return c
+}
+
 // Len returns the number of rows of the table.
 func (s *RowSet) Len() int64 { return s.n }
 
