@@ -181,6 +181,8 @@ func (d Dictionary) stream(f func(first uint64, plain []byte) error) error {
 		return err
 	}
 	in.open(s.part(8, s.size-8), -1)
+	d.r.read.Add(s.size)
+	defer func() { d.r.decoded.Add(in.offset()) }()
 	limit := min(maxEntry, d.r.pool.limit/2)
 	buf := make([]byte, 0, lookupChunk)
 	for first := uint64(0); first < count; {

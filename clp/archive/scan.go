@@ -47,6 +47,8 @@ type ScanStats struct {
 	Frames        int64 // of columns that were decoded
 	Sure          int64 // rows that are certain to match
 	Open          int64 // rows that only the record itself can tell of
+
+	Decoded, Read int64 // bytes so far: decompressed, and of the file; records that were read included
 }
 
 // openScan finds the columns of a table.

@@ -110,27 +110,25 @@ func (s *archiveSearch) plainTimes() bool {
 
 // plainPattern prints times by a pattern and reads them back.
 func (s *archiveSearch) plainPattern(pattern string) bool {
-	for _, year := range []int{1972, 1999, 2000, 2026, 2100, 2200} {
-		for month := range 12 {
-			day := time.Date(year, time.Month(month+1), 1+2*month, 2*month, 59-month, 5*month, 0, time.UTC)
-			for _, fraction := range []int64{0, 100_000_000, 123_000_000, 123_456_000, 123_456_789, 999_999_999} {
-				ns := day.UnixNano() + fraction
-				text, err := archive.AppendTime(nil, pattern, ns)
-				if err != nil {
-					continue // such a time cannot be spelt so
-				}
-				var v scalar
-				for a := range event.Lazy(append(append([]byte(`{"":`), text...), '}')).All() {
-					v = classify(a.Value)
-				}
-				if v.asTime(); v.typ != isTime {
-					return false
-				}
-				again, err := archive.AppendTime(nil, pattern, v.integer)
-				if err != nil || string(again) != string(text) || fraction == 0 && v.integer != ns && !strings.Contains(pattern, `\y`) {
-					return false
-				}
-			}
+	years := []int{1972, 1999, 2000, 2026, 2100, 2200}
+	fractions := []int64{0, 100_000_000, 123_000_000, 123_456_000, 123_456_789, 999_999_999}
+	for i := range 24 {
+		fraction := fractions[i/2%len(fractions)]
+		ns := time.Date(years[i%len(years)], time.Month(i%12+1), 1+i, i, 59-i, 2*i, 0, time.UTC).UnixNano() + fraction
+		text, err := archive.AppendTime(nil, pattern, ns)
+		if err != nil {
+			continue // such a time cannot be spelt so
+		}
+		var v scalar
+		for a := range event.Lazy(append(append([]byte(`{"":`), text...), '}')).All() {
+			v = classify(a.Value)
+		}
+		if v.asTime(); v.typ != isTime {
+			return false
+		}
+		again, err := archive.AppendTime(nil, pattern, v.integer)
+		if err != nil || string(again) != string(text) || fraction == 0 && v.integer != ns && !strings.Contains(pattern, `\y`) {
+			return false
 		}
 	}
 	return true

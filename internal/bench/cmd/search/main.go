@@ -230,7 +230,7 @@ func ask(query, path string) error {
 		return err
 	}
 	s := r.ScanStats()
-	a := answer{Hits: n, Size: st.Size(), Blocks: s.Blocks, Skipped: s.BlocksSkipped, Frames: s.Frames, Open: s.Open}
+	a := answer{Hits: n, Size: st.Size(), Blocks: s.Blocks, Skipped: s.BlocksSkipped, Frames: s.Frames, Open: s.Open, Decoded: s.Decoded, Read: s.Read}
 	if s.Index != nil {
 		a.Index = s.Index.Error()
 	}
