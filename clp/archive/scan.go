@@ -267,6 +267,9 @@ func (s *scan) sums(column, block, n int) error {
 
 // bytes returns n bytes of the stream from off on, valid until the next call with the same run.
 func (s *scan) bytes(r *run, off, n int64) ([]byte, error) {
+	if n == 0 {
+		return nil, nil
+	}
 	if s.shared != nil {
 		r = s.shared
 	}

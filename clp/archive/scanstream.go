@@ -2,6 +2,7 @@ package archive
 
 import (
 	"encoding/binary"
+	"errors"
 )
 
 // scanStreams evaluates the conditions of tables of an archive without an index. A stream is decompressed from its start up
@@ -46,9 +47,11 @@ func (r *Reader) scanStreams(conditions []*Condition) error {
 		if err == nil {
 			err = r.apply(s, conditions[i], i)
 		}
-		if in.err != nil {
-			broken = true
+		var limit *LimitError
+		if errors.As(err, &limit) { // columns that are too large to be kept: the records tell
+			err, broken = nil, true
 		}
+		broken = broken || in.err != nil
 		if err := r.scanFailed(err); err != nil {
 			return err
 		}
@@ -134,8 +137,11 @@ func (s *scan) read(in *input, c *Condition) (used int64, err error) {
 	return used, nil
 }
 
-// take accounts for memory that the scan holds.
+// take accounts for memory that the scan holds: half of what there is, because records are read while the pool has it.
 func (s *scan) take(n int64) error {
+	if s.taken+n > s.r.pool.limit/2 {
+		return &LimitError{What: "bytes of memory", Limit: s.r.pool.limit}
+	}
 	s.taken += n
 	return s.r.pool.take(n)
 }

@@ -99,7 +99,10 @@ func (r *Reader) choose() error {
 
 // settle counts the rows of a table, and says what is left of it to read. Of the rows in odd the columns do not tell.
 func (r *Reader) settle(f *Filter, t *table, odd []int64) {
-	if len(odd) > 0 {
+	if len(odd) > 0 && r.pool.take(t.records/4) != nil { // too many for sets: the records tell
+		r.pool.give(t.records / 4)
+		f.None, f.all, f.Rows, f.sure = false, false, nil, nil
+	} else if len(odd) > 0 {
 		f.Rows, f.sure = f.Rows.clone(), f.sure.clone()
 		if f.all {
 			f.all, f.sure = false, newRowSet(t.records)

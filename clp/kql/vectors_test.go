@@ -272,7 +272,9 @@ func TestQueries(t *testing.T) {
 			continue
 		}
 		if _, err := os.Stat(filepath.Join(dir, v.Archive)); err != nil {
-			absent++
+			if absent++; v.Exit == 0 {
+				t.Errorf("%s is not there", v.Archive)
+			}
 			continue
 		}
 		asked++
