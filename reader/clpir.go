@@ -57,7 +57,7 @@ func openIR(in *input, o *Options) (source, error) {
 		in.src = s.src
 	}
 	var err error
-	s.r, err = ir.NewReader(in, &ir.ReaderOptions{Limits: ir.Limits{Event: o.MaxLine}})
+	s.r, err = ir.NewReader(in, &ir.ReaderOptions{Limits: ir.Limits{Event: o.MaxLine, Keys: o.MaxKeys}})
 	if err != nil {
 		// The reader of such a trace is there, and reports the error in the place of the first event.
 		s.line, s.ended = nil, true
@@ -216,7 +216,11 @@ func (s *irSource) report(err error) error {
 		s.seen.Skipped += skipped
 		return &DamageError{Path: s.in.path, Offset: corrupt.Offset, Skipped: skipped, Line: s.seen.Lines, Expected: "a CLP stream", Err: err}
 	case errors.As(err, &limit):
-		return fmt.Errorf("reader: %s: %w", s.in.path, err)
+		hint := ""
+		if limit.What == "keys" {
+			hint = " (Options.MaxKeys)"
+		}
+		return fmt.Errorf("reader: %s: %w%s", s.in.path, err, hint)
 	}
 	var damage *DamageError
 	var torn *TornError

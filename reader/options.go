@@ -55,6 +55,10 @@ type Options struct {
 	// there. The goroutines run only while an iteration runs.
 	Parallel int
 
+	// MaxKeys is how many different keys a CLP stream may have; beyond, reading ends with an *ir.LimitError. A key costs
+	// about 64 bytes of memory. Zero means 131,072.
+	MaxKeys int
+
 	// MaxWindow is the largest zstd window in bytes that is decoded. Zero means DefaultMaxWindow. One window's worth of
 	// memory, and no more, is held for frames that need it.
 	MaxWindow int64
@@ -68,6 +72,8 @@ func (o *Options) withDefaults() (Options, error) {
 	switch {
 	case v.MaxLine < 0:
 		return v, fmt.Errorf("reader: MaxLine %d is negative", v.MaxLine)
+	case v.MaxKeys < 0:
+		return v, fmt.Errorf("reader: MaxKeys %d is negative", v.MaxKeys)
 	case v.MaxWindow < 0:
 		return v, fmt.Errorf("reader: MaxWindow %d is negative", v.MaxWindow)
 	case v.Parallel < 0:

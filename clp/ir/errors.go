@@ -71,7 +71,7 @@ func (e *IncompleteError) Is(target error) bool { return target == io.ErrUnexpec
 
 // LimitError reports that a stream, or an event to write, needs more than Limits allow.
 type LimitError struct {
-	What   string // "keys", "levels of nesting", "bytes of an event", "bytes of metadata"
+	What   string // "keys", "levels of nesting", "bytes of an event", "bytes of metadata", "bytes of a zstd window …"
 	Limit  int64
 	Offset int64 // in the uncompressed stream; -1 when writing
 }

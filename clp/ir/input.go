@@ -1,10 +1,12 @@
 package ir
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -12,6 +14,7 @@ import (
 const (
 	minBuffer     = 4 << 10   // doubled each time the source fills it, …
 	easyBuffer    = 128 << 10 // … up to this; beyond, only for an event that needs it
+	defaultWindow = 8 << 20
 	maxZstdWindow = 128 << 20 // what the reference reads
 	zstdMagic     = "\x28\xB5\x2F\xFD"
 )
@@ -28,7 +31,8 @@ func (r *Reader) decompress(window uint64) error {
 		r.buf = append(r.buf, head[:n]...)
 		return nil
 	}
-	z, err := zstd.NewReader(io.MultiReader(bytes.NewReader(head[:]), r.src), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+	r.frames = newWindowReader(bufio.NewReader(io.MultiReader(bytes.NewReader(head[:]), r.src)), window)
+	z, err := zstd.NewReader(r.frames, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 		zstd.WithDecoderMaxWindow(window))
 	if err != nil {
 		return r.readError(err)
@@ -78,6 +82,9 @@ func (r *Reader) fill(need, want int64) error {
 // readError wraps an error of the source. One of the decompressor is damage.
 func (r *Reader) readError(err error) error {
 	at := r.base + int64(len(r.buf))
+	if r.frames != nil && r.frames.clamped && strings.Contains(err.Error(), "match offset") { // the decoder has no name for it
+		return &LimitError{What: "bytes of a zstd window (ReaderOptions.MaxWindow)", Limit: int64(r.frames.max), Offset: at}
+	}
 	if _, ok := r.src.(*zstd.Decoder); ok {
 		return r.corrupt(&CorruptError{Offset: at - r.base, Detail: "behind this place", Err: err})
 	}

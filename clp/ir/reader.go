@@ -5,15 +5,18 @@ import (
 	"errors"
 	"io"
 	"iter"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // ReaderOptions are the settings of a Reader.
 type ReaderOptions struct {
 	Limits Limits
 
-	// MaxWindow is the largest window of a zstd frame, in bytes, that is decoded: the decompressor takes as much memory
-	// as soon as a frame asks for it. Zero means 128 MiB, what the reference reads; 8 MiB is enough for what zstd writes
-	// up to level 19.
+	// MaxWindow is how many bytes back a zstd frame may look, and what its decoding costs at most in memory; it is
+	// rounded down to a power of two. A frame that asks for a larger window is decoded as long as it does not need it;
+	// then the error is a *LimitError. Zero means 8 MiB, what zstd uses up to level 19; 128 MiB is what the reference
+	// reads (zstd --long).
 	MaxWindow int
 }
 
@@ -37,7 +40,8 @@ type Reader struct {
 
 	event   Event
 	scratch []byte
-	auto    *tree // of key-value streams; nil in text streams
+	frames  *windowReader // nil if the stream is raw
+	auto    *tree         // of key-value streams; nil in text streams
 	user    *tree
 
 	shapes     map[uint64]*Shape // by hash
@@ -58,8 +62,9 @@ func NewReader(src io.Reader, o *ReaderOptions) (*Reader, error) {
 	r := &Reader{src: src, close: func() {}, limits: o.Limits.withDefaults()}
 	window := o.MaxWindow
 	if window <= 0 {
-		window = maxZstdWindow
+		window = defaultWindow
 	}
+	window = max(window, zstd.MinWindowSize)
 	if err := r.decompress(uint64(window)); err != nil {
 		return nil, err
 	}
