@@ -66,10 +66,11 @@ var ErrVerify = errors.New("convert: the copy differs from the source")
 // File writes the lines of the trace at src to dst, in format f. A line ends at "\n"; everything else, "\r" and invalid bytes
 // included, is copied as it is. If the last line has no line end, it gets one.
 //
-// A trace of format clp or clp-ir holds events, not lines: an event that is read from it is equal (event.Equal) to the one in the line. How
-// that was spelled, blank lines and prefixes are gone, and what decodes as U+FFFD (bytes that are not UTF-8, halves of
-// surrogate pairs) is U+FFFD from then on. A line that is no JSON object is damage. If the first line is none and begins
-// with a time, src is a text log, and dst, if it is to be a clp-ir trace, becomes a CLP text stream: a line that begins with a time is an event, kept to the
+// A trace of format clp or clp-ir holds events, not lines: an event that is read from it is equal (event.Equal) to the one in
+// the line. How that was spelled, blank lines and prefixes are gone. Of what decodes as U+FFFD, clp-ir keeps halves of
+// surrogate pairs, and bytes that are not UTF-8 as escapes, \udc80 to \udcff (as Python's surrogateescape); in clp it may be
+// U+FFFD from then on. A line that is no JSON object is damage. If the first line is none and begins with a time, src is a
+// text log, and dst, if it is to be a clp-ir trace, becomes a CLP text stream: a line that begins with a time is an event, kept to the
 // millisecond, and other lines belong to the event before them. Report.Lines are events then.
 //
 // dst appears whole or not at all: the copy is a partial (dst + naming.PartialSuffix) until it was read back and found to

@@ -50,6 +50,7 @@ type irEncoder struct {
 	w      *slogkv.Writer
 	fresh  bool // the file has no stream yet
 	stream []byte
+	ends   []int // of the events in stream
 }
 
 // irTarget is a target that streams can be written to.
@@ -120,7 +121,7 @@ func (e *irEncoder) begin(key any, part *finalize.Partial) error {
 func (p *pipe) encodeStream(b *block) (err error) {
 	e := p.ir
 	p.buf, p.frames, p.text = p.buf[:0], 0, 0
-	e.stream = e.stream[:0]
+	e.stream, e.ends = e.stream[:0], e.ends[:0]
 	if e.fresh {
 		if e.stream, err = p.preamble(e.stream); err != nil {
 			return err
@@ -129,7 +130,6 @@ func (p *pipe) encodeStream(b *block) (err error) {
 	for rest := b.text; len(rest) > 0; {
 		var packed []byte
 		packed, rest = slogkv.First(rest)
-		before := len(e.stream)
 		if e.stream, err = e.w.Append(e.stream, packed); err != nil {
 			var limit *ir.LimitError
 			if !errors.As(err, &limit) {
@@ -138,13 +138,35 @@ func (p *pipe) encodeStream(b *block) (err error) {
 			p.ledger.count(func(s *Stats) { s.DroppedEvents++ }) // larger than any reader would take
 			continue
 		}
-		if len(e.stream) > maxStreamFrame && before > 0 || e.single && before > 0 {
-			if err := p.frame(before); err != nil {
-				return err
-			}
-		}
+		e.ends = append(e.ends, len(e.stream))
 	}
-	return p.frame(len(e.stream))
+	return p.cut()
+}
+
+// cut makes frames of the stream that waits: as few as there can be, of about the same size, cut between events.
+func (p *pipe) cut() (err error) {
+	e := p.ir
+	frames := (len(e.stream) + maxStreamFrame - 1) / maxStreamFrame
+	size := len(e.stream)/max(1, frames) + 1
+	if e.single {
+		size = 0
+	}
+	if len(e.ends) == 0 && len(e.stream) > 0 {
+		e.ends = append(e.ends, len(e.stream)) // all events were dropped, and the preamble is there
+	}
+	from := 0
+	for i, end := range e.ends {
+		if i+1 < len(e.ends) && end-from < size && e.ends[i+1]-from <= maxStreamFrame {
+			continue
+		}
+		if p.buf, err = e.frames.AppendFrame(p.buf, e.stream[from:end]); err != nil {
+			return err
+		}
+		p.frames++
+		p.text += int64(end - from)
+		from = end
+	}
+	return nil
 }
 
 // preamble appends the start of a stream, which in a journal says that it is one.
@@ -153,19 +175,6 @@ func (p *pipe) preamble(dst []byte) ([]byte, error) {
 		return p.ir.w.AppendJournalPreamble(dst, slogkv.Journal{ID: finalize.NewJournalID(), Level: p.o.Level})
 	}
 	return p.ir.w.AppendPreamble(dst)
-}
-
-// frame compresses the first n bytes of the stream that waits.
-func (p *pipe) frame(n int) (err error) {
-	e := p.ir
-	if n == 0 {
-		return nil
-	}
-	p.buf, err = e.frames.AppendFrame(p.buf, e.stream[:n])
-	p.frames++
-	p.text += int64(n)
-	e.stream = e.stream[:copy(e.stream, e.stream[n:])]
-	return err
 }
 
 // stream implements irTarget.

@@ -31,8 +31,9 @@ type Options struct {
 	Level int
 
 	// BlockSize is the number of bytes of text that are compressed into one frame and written at once. Zero is the
-	// default: 256 KiB for plain (at most 8 MiB), 1 MiB for gzip and 256 KiB for zstd, which are also their maximum. An
-	// event that is larger makes a block of its own.
+	// default: 256 KiB for plain (at most 8 MiB), 1 MiB for gzip, 256 KiB for zstd and 416 KiB for clp-ir, which are also
+	// their maximum. An event that is larger makes a block of its own. The events of clp-ir wait with all their keys; the
+	// stream they become is shorter, and its frames are of 256 KiB at most.
 	BlockSize int
 
 	// PerRecord makes each event a frame of its own, as tritonparse does. It costs about four times the bytes and
@@ -129,6 +130,9 @@ func (o Options) resolve() (Options, frame.Encoder, error) {
 		return o, nil, &OptionError{"Format", fmt.Sprintf("%v cannot be written by this sink", o.Format)}
 	}
 	size := frame.BlockSize(framesOf(o.Format))
+	if o.Format == format.CLPIR {
+		size = frame.BlockSize(o.Format)
+	}
 	most := size
 	if o.Format == format.Plain {
 		size, most = plainBlock, maxPlainBlock

@@ -18,6 +18,9 @@ type Encoder struct {
 	// U+FFFD.
 	AnyBytes bool
 
+	// Spare is how many of the keys that Limits allow are kept back, for events that come when the others are used up.
+	Spare int
+
 	limits  Limits
 	text    textEncoder
 	clean   []byte
@@ -61,20 +64,6 @@ func (e *Encoder) Append(dst []byte, b *Builder) ([]byte, error) {
 		return dst, ErrBuilder
 	}
 	return e.append(dst, b.shape, b.values)
-}
-
-// AppendKeys appends the keys of the event in b, as far as the stream has not got them, and not the event.
-func (e *Encoder) AppendKeys(dst []byte, b *Builder) ([]byte, error) {
-	if b.bad || len(b.opened) > 0 {
-		return dst, ErrBuilder
-	}
-	if e.shapes[string(b.shape)] != nil {
-		return dst, nil
-	}
-	if _, err := e.learn(b.shape); err != nil {
-		return dst, err
-	}
-	return append(dst, e.inserts...), nil
 }
 
 // AppendPacked is Append for an event that Builder.AppendTo packed.
@@ -252,8 +241,8 @@ func (e *Encoder) key(t *tree, complement, parent int32, key []byte, typ nodeTyp
 	if id := t.lookup(parent, key, typ); id != 0 {
 		return id, nil
 	}
-	if e.Keys() >= e.limits.Keys {
-		return 0, &LimitError{What: "keys", Limit: int64(e.limits.Keys), Offset: -1}
+	if e.Keys() >= e.limits.Keys-e.Spare {
+		return 0, &LimitError{What: "keys", Limit: int64(e.limits.Keys - e.Spare), Offset: -1}
 	}
 	if int(t.node(parent).depth) >= e.limits.Depth {
 		return 0, &LimitError{What: "levels of nesting", Limit: int64(e.limits.Depth), Offset: -1}

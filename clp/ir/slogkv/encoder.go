@@ -191,8 +191,8 @@ func (l *layout) builtins(t time.Time, level slog.Level, src *site) {
 
 func (l *layout) level(level slog.Level) {
 	l.b.Open(keyLevel)
-	l.b.String(keyName, levelName(level))
 	l.b.Int(keyNum, int64(level))
+	l.b.String(keyName, levelName(level))
 	l.b.Close()
 }
 

@@ -46,6 +46,6 @@ func Example() {
 		fmt.Println(string(ours), err)
 	}
 	// Output:
-	// {"auto-generated":{"level":{"name":"INFO","num":0}},"user-generated":{"message":"served","status":200,"user":{"id":7}}}
+	// {"auto-generated":{"level":{"num":0,"name":"INFO"}},"user-generated":{"message":"served","status":200,"user":{"id":7}}}
 	// {"level":"INFO","msg":"served","status":200,"user":{"id":7}} <nil>
 }

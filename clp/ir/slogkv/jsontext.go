@@ -1,6 +1,8 @@
 package slogkv
 
 import (
+	"bytes"
+	"fmt"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -175,6 +177,54 @@ func appendUnquoted(dst, s []byte) []byte {
 		}
 	}
 	return dst
+}
+
+// exactLine returns a line that says the same as line and is UTF-8, if some string of it is not one of Unicode: it has bytes
+// that are not UTF-8, or halves of surrogate pairs. Otherwise it returns nil. A byte is then spelled as the half of a pair
+// that Python's surrogateescape (PEP 383) makes of it, \udc80 to \udcff.
+func exactLine(line []byte) []byte {
+	valid := utf8.Valid(line)
+	if valid && !hasHalf(line) {
+		return nil
+	}
+	if valid {
+		return line
+	}
+	var out []byte
+	for i := 0; i < len(line); {
+		r, size := utf8.DecodeRune(line[i:])
+		if r == utf8.RuneError && size == 1 {
+			out = fmt.Appendf(out, `\udc%02x`, line[i])
+		} else {
+			out = append(out, line[i:i+size]...)
+		}
+		i += size
+	}
+	return out
+}
+
+// hasHalf reports whether a string of line has an escaped half of a surrogate pair without the other half.
+func hasHalf(line []byte) bool {
+	for i := 0; i < len(line); {
+		n := bytes.IndexByte(line[i:], '\\')
+		if n < 0 {
+			return false
+		}
+		i += n + 2
+		if line[i-1] != 'u' {
+			continue
+		}
+		r := hex4(line[i:])
+		i += 4
+		if !utf16.IsSurrogate(r) {
+			continue
+		}
+		if len(line) < i+6 || line[i] != '\\' || line[i+1] != 'u' || utf16.DecodeRune(r, hex4(line[i+2:])) == utf8.RuneError {
+			return true
+		}
+		i += 6
+	}
+	return false
 }
 
 func hex4(s []byte) (r rune) {

@@ -33,10 +33,11 @@ type layout struct {
 // exact collects what a key-value event cannot say of the numbers of an event.
 type exact struct {
 	numbers []spelling
-	points  int  // floats without a fraction whose text ends in ".0"
-	bare    int  // and those whose text does not
-	known   bool // this is the second pass over the same event: the above is known, and is written
-	spell   bool // each of points is to be among numbers
+	points  int    // floats without a fraction whose text ends in ".0"
+	bare    int    // and those whose text does not
+	known   bool   // this is the second pass over the same event: the above is known, and is written
+	spell   bool   // each of points is to be among numbers
+	line    []byte // the whole event, if its strings are not ones of Unicode
 }
 
 // spelling is the JSON text of a value.
@@ -48,7 +49,7 @@ type spelling struct {
 // again reports whether the event has to be laid out again with what was learned, and makes ready for that.
 func (l *layout) again() bool {
 	x := l.exact
-	if x.known || len(x.numbers) == 0 && x.points == 0 {
+	if x.known || x.line != nil || len(x.numbers) == 0 && x.points == 0 {
 		return false
 	}
 	l.start()
@@ -63,6 +64,12 @@ func (l *layout) again() bool {
 
 // exactKeys adds the auto-generated keys that say what was learned.
 func (l *layout) exactKeys() {
+	if l.exact.line != nil {
+		l.b.Open(keyExact)
+		l.b.StringBytes(keyJSON, l.exact.line)
+		l.b.Close()
+		return
+	}
 	if !l.exact.known {
 		return
 	}

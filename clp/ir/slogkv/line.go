@@ -18,6 +18,7 @@ func (e *Encoder) AppendEvent(b *event.Buffer, ev event.Event) {
 	if line == nil || !json.Valid(line) {
 		line = ev.AppendJSON(nil)
 	}
+	l.exact.line = exactLine(line)
 	lay := func() {
 		i := spaces(line, 0)
 		if i == len(line) || line[i] != '{' { // an event that is no object: Lazy had something else

@@ -301,6 +301,39 @@ func TestKeyLimit(t *testing.T) {
 	}
 }
 
+// TestOddStrings writes lines whose strings are not ones of Unicode: nothing is lost.
+func TestOddStrings(t *testing.T) {
+	for _, c := range []struct{ line, want, user string }{
+		{`{"level":"INFO","msg":"half \ud800","a":1}`, "", `{"message":"half �","a":1}`},
+		{`{"a":"\udc00\ud800","b":18446744073709551615}`, "", `{"a":"��","b":"18446744073709551615"}`},
+		{"{\"a\":\"\xff\\\"\xc3\",\"k\xe4\":[\"\x80\"]}", `{"a":"\udcff\"\udcc3","k\udce4":["\udc80"]}`, ""},
+		{`{"a":"\ud83d\ude00 \\ud800"}`, `{"a":"😀 \\ud800"}`, `{"a":"😀 \\ud800"}`},
+	} {
+		s := newStream(t)
+		var b event.Buffer
+		NewEncoder(event.Options{}).AppendEvent(&b, event.Lazy([]byte(c.line)))
+		s.add(t, b.B)
+		want := c.want
+		if want == "" {
+			want = c.line
+		}
+		got := s.lines(t)[0]
+		if string(got) != want || !event.Equal(event.Lazy(got), event.Lazy([]byte(c.line))) {
+			t.Errorf("%q:\n got %s\nwant %s", c.line, got, want)
+		}
+		if c.user == "" {
+			continue
+		}
+		r, err := ir.NewReader(bytes.NewReader(append(s.out, 0)), nil)
+		check(t, err)
+		e, err := r.Next()
+		check(t, err)
+		if user, err := e.AppendObject(nil, ir.User); err != nil || string(user) != c.user {
+			t.Errorf("%q: others see %s, %v, want %s", c.line, user, err, c.user)
+		}
+	}
+}
+
 func TestViewerKeys(t *testing.T) {
 	s := newStream(t)
 	var b event.Buffer

@@ -3,8 +3,6 @@ package slogkv
 import (
 	"encoding/binary"
 	"errors"
-	"log/slog"
-	"time"
 
 	"github.com/tracehandler/tracehandler/clp/ir"
 )
@@ -19,13 +17,17 @@ type Writer struct {
 // NewWriter returns a Writer for a new stream, which starts with AppendPreamble.
 func NewWriter(l ir.Limits) *Writer { return ContinueWriter(ir.NewEncoder(ir.FourByte, l)) }
 
+// spareKeys is enough for an event that a stream cannot hold as it is: time, level and source with their objects (11),
+// @viewer, @exact and @exact.json, and the message.
+const spareKeys = 16
+
 // ContinueWriter returns a Writer that goes on with a stream whose keys enc knows.
 func ContinueWriter(enc *ir.Encoder) *Writer {
+	enc.Spare = spareKeys
 	return &Writer{enc: enc, dec: &Decoder{ours: true}}
 }
 
-// AppendPreamble appends the start of a stream. The keys of events that a stream cannot hold as they are come with it,
-// so that they are there when there is no room for more.
+// AppendPreamble appends the start of a stream.
 func (w *Writer) AppendPreamble(dst []byte) ([]byte, error) { return w.appendPreamble(dst, nil) }
 
 // AppendJournalPreamble is AppendPreamble for a stream that is the journal of an archive.
@@ -38,20 +40,7 @@ func (w *Writer) appendPreamble(dst []byte, j *Journal) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	dst, err = ir.AppendPreamble(dst, ir.FourByte, &ir.Metadata{Version: ir.VersionKV, User: metadata})
-	if err != nil {
-		return dst, err
-	}
-	l := newLayout(nil)
-	defer l.free()
-	src := slog.Source{Function: "f", File: "f", Line: 1}
-	l.builtins(time.Unix(0, 1), 0, &site{keys: sourceKeys(&src)})
-	l.b.Open(keyExact)
-	l.b.String(keyJSON, "")
-	l.b.Close()
-	l.b.User()
-	l.b.String(keyMessage, "")
-	return w.enc.AppendKeys(dst, &l.b)
+	return ir.AppendPreamble(dst, ir.FourByte, &ir.Metadata{Version: ir.VersionKV, User: metadata})
 }
 
 // IsEvent reports whether p looks like one packed event: whether its size is what it says.
@@ -88,11 +77,15 @@ func (w *Writer) Append(dst, packed []byte) ([]byte, error) {
 	if w.line, err = w.dec.append(w.line[:0], visit); err != nil {
 		return dst, err
 	}
+	defer func() { w.enc.Spare = spareKeys }()
 	l := newLayout(nil)
 	defer l.free()
 	for _, keep := range []bool{true, false} {
 		if keep && limit != nil {
 			continue
+		}
+		if !keep {
+			w.enc.Spare = 0
 		}
 		l.start()
 		if err := w.repair(l, visit, keep); err != nil {
