@@ -168,3 +168,31 @@ func BenchmarkHandle(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkCaller is what a record costs the goroutine that logs it: a block full, without the work of the goroutine that
+// compresses and writes, which is waited for outside of the measured time.
+func BenchmarkCaller(b *testing.B) {
+	const burst = 500
+	ctx := context.Background()
+	for _, f := range []format.Format{format.Plain, format.Zstd, format.CLPIR} {
+		b.Run(f.String(), func(b *testing.B) {
+			h := handler.New(sink.Writer(io.Discard, sink.Options{Format: f}), nil)
+			r := mixed()
+			b.ReportAllocs()
+			for n := 0; b.Loop(); n++ {
+				if n%burst == 0 {
+					b.StopTimer()
+					if err := h.Flush(); err != nil {
+						b.Fatal(err)
+					}
+					b.StartTimer()
+				}
+				_ = h.Handle(ctx, r)
+			}
+			b.StopTimer()
+			if err := h.Close(); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+}
