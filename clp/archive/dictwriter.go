@@ -70,7 +70,7 @@ func (d *dictWriter) id(w *Writer, text []byte) uint64 {
 	t.slots[i] = hashSlot{low, high, id}
 	t.used++
 	if len(d.text) > 0 && len(d.text)+len(text)+8 > dictionaryFrame {
-		d.flush(w)
+		d.flush(w, false)
 	}
 	before := cap(d.text)
 	d.text = binary.LittleEndian.AppendUint64(d.text, uint64(len(text)))
@@ -100,14 +100,14 @@ func (t *hashTable) grow(w *Writer) {
 	}
 }
 
-// flush makes a frame of what is not in one.
-func (d *dictWriter) flush(w *Writer) {
+// flush makes a frame of what is not in one. last says that nothing more comes.
+func (d *dictWriter) flush(w *Writer, last bool) {
 	if len(d.text) == 0 {
 		return
 	}
 	f := &packed{plain: len(d.text)}
 	d.frames = append(d.frames, f)
-	w.packer.pack(job{f: f, plain: d.text, kind: d.kind})
+	w.packer.pack(job{f: f, plain: d.text, kind: d.kind, last: last && len(d.frames) < 3 && len(d.text) <= strongBytes})
 	d.text = nil
 }
 

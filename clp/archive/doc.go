@@ -33,10 +33,22 @@
 // as if it were 0.5.1, as the reference does; [Version.Known] says whether to trust that. Versions below 0.4.0 encode
 // variables in another way and are refused.
 //
-// What the format loses is lost: the order of members that first came in another order in the same archive, all but the first
-// of a key's values of the same type, how strings were escaped, halves of surrogate pairs, and white space. Archives of
-// the reference also lose the sign of the integer -0 and have integers of 2⁶³ and more negative; those that are written here
-// keep the text of both.
+// # What the format loses
+//
+// The format itself loses the order of members that first came in another order in the same archive, an object that is
+// entered twice, and all but the first of a key's values of the same type; archives of the reference also lose the sign
+// of the integer -0 and have integers of 2⁶³ and more negative. Archives that are written here keep all that: numbers
+// beyond int64 and -0 by their text, which other programs print as it is, and the rest in a side channel, which other
+// programs do not see: they show members in the order in which the archive first saw them, and the first of a key's
+// values. Reading here gives the event that was written. Only the spelling of strings (\u0041 for A) and white space
+// outside of arrays are lost, and halves of surrogate pairs are U+FFFD; in arrays that are kept as text, nothing is.
+//
+// # Writing
+//
+// A Writer takes records apart as they come. Each column is compressed in frames of 65,536 rows, and each dictionary in frames
+// of about half a megabyte, so that a reader can decode what it needs; the index says where that is. Of the entries of
+// dictionaries the writer keeps hashes of 96 bits and no text. With WriterOptions.Concurrency of two and more, one goroutine
+// looks up strings, and others compress.
 //
 // # Order and memory
 //

@@ -102,7 +102,8 @@ func (p *part) flush(w *Writer, c *columnWriter) {
 type job struct {
 	f     *packed
 	plain []byte
-	kind  int // of data: a NodeType, or one of those below
+	kind  int  // of data: a NodeType, or one of those below
+	last  bool // there is no more of it, and there was not much
 }
 
 const (
@@ -139,6 +140,7 @@ type effort struct {
 	quick *zstd.Encoder // of the lowest level
 	usual *zstd.Encoder // of the level that is asked for
 	tiny  *zstd.Encoder // of up to tinyFrame bytes: the others do not say how many these are
+	best  *zstd.Encoder // slow; nil until it is needed
 
 	out, second []byte
 }
@@ -152,7 +154,7 @@ func newEffort(level int) (*effort, error) {
 		to    **zstd.Encoder
 		level zstd.EncoderLevel
 		more  []zstd.EOption
-	}{{&e.quick, zstd.SpeedFastest, nil}, {&e.usual, usual, nil}, {&e.tiny, usual, []zstd.EOption{zstd.WithSingleSegment(true)}}} {
+	}{{&e.quick, zstd.SpeedFastest, nil}, {&e.usual, usual, nil}, {&e.tiny, zstd.SpeedBestCompression, []zstd.EOption{zstd.WithSingleSegment(true)}}} {
 		var err error
 		*l.to, err = zstd.NewWriter(nil, append(l.more, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(l.level), zstd.WithWindowSize(4<<20), zstd.WithLowerEncoderMem(true))...)
 		if err != nil {
@@ -162,7 +164,25 @@ func newEffort(level int) (*effort, error) {
 	return e, nil
 }
 
+// strong compresses what there is not much of.
+func (e *effort) strong(plain, dst []byte) []byte {
+	if len(plain) <= tinyFrame {
+		return e.tiny.EncodeAll(plain, dst)
+	}
+	if e.best == nil {
+		var err error
+		e.best, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithWindowSize(4<<20), zstd.WithLowerEncoderMem(true))
+		if err != nil {
+			return e.usual.EncodeAll(plain, dst)
+		}
+	}
+	return e.best.EncodeAll(plain, dst)
+}
+
 func (e *effort) close() {
+	if e.best != nil {
+		e.best.Close()
+	}
 	e.quick.Close()
 	e.usual.Close()
 	e.tiny.Close()
@@ -176,12 +196,22 @@ type choice struct {
 	usual  atomic.Bool
 }
 
-const tryFrames = 16
+const (
+	tryFrames   = 16
+	strongBytes = 4 << 20
+)
 
-// encode makes e.out the frame of plain.
-func (c *choice) encode(e *effort, plain []byte) {
+// encode makes e.out the frame of plain. last says that an archive has but one such frame.
+func (c *choice) encode(e *effort, plain []byte, last bool) {
 	if len(plain) <= tinyFrame {
 		e.out = e.tiny.EncodeAll(plain, e.out[:0])
+		return
+	}
+	if last {
+		e.out = e.strong(plain, e.out[:0])
+		if e.second = e.quick.EncodeAll(plain, e.second[:0]); len(e.second) < len(e.out) {
+			e.out, e.second = e.second, e.out
+		}
 		return
 	}
 	if c.frames.Add(1)%tryFrames != 1 {
@@ -261,7 +291,7 @@ func (p *packer) run(j job) {
 		return
 	}
 	defer p.give(e)
-	p.choice[j.kind].encode(e, j.plain)
+	p.choice[j.kind].encode(e, j.plain, j.last)
 	if j.kind >= kindVars {
 		j.f.dict = newDictFrame(j.plain, len(e.out))
 		p.held.Add(int64(len(j.f.dict.filter)))
@@ -330,8 +360,8 @@ func (p *packer) small(b []byte) []byte {
 		return nil
 	}
 	defer p.give(e)
-	if len(b) <= tinyFrame {
-		return e.tiny.EncodeAll(b, nil)
+	if len(b) <= strongBytes {
+		return e.strong(b, nil)
 	}
 	return e.usual.EncodeAll(b, nil)
 }

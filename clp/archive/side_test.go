@@ -126,10 +126,20 @@ func TestSideBlocks(t *testing.T) {
 
 // randomMembers makes an object whose keys come in any order, and again.
 func randomMembers(r *rand.Rand, depth int) string {
+	if depth > 6 {
+		return "{}"
+	}
 	keys := []string{"a", "b", "c", "d.e", "", `\u0061`, `"`}
 	var members []string
 	for range r.IntN(5) {
 		value := randomJSON(r, 4)
+		if r.IntN(6) == 0 {
+			var list []string
+			for range r.IntN(4) {
+				list = append(list, []string{randomJSON(r, 4), randomMembers(r, depth+2), "[]", `[1,["x y",{}]]`}[r.IntN(4)])
+			}
+			value = "[" + strings.Join(list, ",") + "]"
+		}
 		if r.IntN(3) == 0 && depth < 3 {
 			value = randomMembers(r, depth+1)
 		}
@@ -145,7 +155,9 @@ func TestSideRandom(t *testing.T) {
 		for range 100 {
 			in = append(in, randomMembers(random, 0))
 		}
-		checkSame(t, in, readWithSide(t, write(t, toLines(in), &WriterOptions{TimeKey: []string{"a"}})))
+		for _, structured := range []bool{false, true} {
+			checkSame(t, in, readWithSide(t, write(t, toLines(in), &WriterOptions{TimeKey: []string{"a"}, Structured: structured})))
+		}
 	}
 }
 

@@ -32,7 +32,7 @@ var timePatterns = func() []string {
 			}
 		}
 	}
-	return append(list, `\P`, `\E.\?`)
+	return append(list, `\P`) // and `\E.\?`, see matchTime
 }()
 
 // matchTime finds the first pattern that a JSON string, quotes included, matches, and the time in nanoseconds since 1970.
@@ -48,6 +48,9 @@ func matchTime(raw []byte) (ns int64, pattern string, ok bool) {
 				return ns, `"` + m.pattern.String() + `"`, true
 			}
 		}
+	}
+	if ns, pattern, ok := secondsWithDecimals(s); ok {
+		return ns, `"` + pattern + `"`, true
 	}
 	return 0, "", false
 }
@@ -198,19 +201,6 @@ func (m *timeMatch) specifier(spec byte, arg string) bool {
 			return false
 		}
 		m.epoch, m.since, stored, m.rest, ok = true, int64(l.bits), t.spelling[0], "", true
-	case 'E':
-		end := strings.IndexByte(m.rest, '.')
-		if end < 0 {
-			return false
-		}
-		ns, pattern, found := secondsWithDecimals(m.rest)
-		if !found {
-			return false
-		}
-		m.pattern.Reset()
-		m.pattern.WriteString(pattern)
-		m.epoch, m.since, m.rest = true, ns, ""
-		return true
 	}
 	m.pattern.WriteString(stored)
 	return ok

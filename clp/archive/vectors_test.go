@@ -37,6 +37,7 @@ type vector struct {
 	Variant string `json:"variant"`
 	Archive []struct {
 		File   string `json:"file"`
+		Size   int64  `json:"size"`
 		Counts struct{ Nodes, Schemas, Tables, Streams, Records, Var, Log, Array int }
 	} `json:"archive"`
 	Default output `json:"default"`

@@ -47,8 +47,12 @@ func splitLines(b []byte) [][]byte {
 func TestWriteVectors(t *testing.T) {
 	written := 0
 	for _, v := range loadVectors(t) {
-		tskey, ok := strings.CutPrefix(v.Variant, "tskey-")
-		if v.Variant != "default" && !(ok && !strings.Contains(tskey, "+")) || len(v.Archive) != 1 || v.Archive[0].File == "" || strings.HasPrefix(v.Name, "29-kvir") || v.Ordered.Exit != 0.0 {
+		variant, structured := strings.CutSuffix(v.Variant, "+structured")
+		if v.Variant == "structured" {
+			variant, structured = "default", true
+		}
+		tskey, ok := strings.CutPrefix(variant, "tskey-")
+		if variant != "default" && !(ok && !strings.Contains(tskey, "+")) || len(v.Archive) != 1 || v.Archive[0].File == "" || strings.HasPrefix(v.Name, "29-kvir") || v.Ordered.Exit != 0.0 {
 			continue
 		}
 		t.Run(v.Name+"+"+v.Variant, func(t *testing.T) {
@@ -56,7 +60,7 @@ func TestWriteVectors(t *testing.T) {
 			defer ref.Close()
 			want, err := readLines(ref)
 			check(t, err)
-			o := &WriterOptions{Fields: []slog.Attr{slog.String("_filename", v.Name)}}
+			o := &WriterOptions{Fields: []slog.Attr{slog.String("_filename", v.Name)}, Structured: structured}
 			if ok {
 				o.TimeKey = strings.Split(ref.Times()[0].Key, ".")
 			}
@@ -76,6 +80,9 @@ func TestWriteVectors(t *testing.T) {
 						break
 					}
 				}
+			}
+			if n := v.Archive[0].Counts.Tables; structured && r.Info().Tables != n {
+				t.Errorf("%d tables, want %d", r.Info().Tables, n)
 			}
 			if i := r.Info(); i.Records != int64(v.Archive[0].Counts.Records) || i.Version != (Version{0, 5, 1}) {
 				t.Errorf("%+v", i)
@@ -304,7 +311,7 @@ func TestWriteRandom(t *testing.T) {
 				lines = append(lines, []byte(s))
 			}
 		}
-		r := openBytes(t, write(t, lines, &WriterOptions{TimeKey: []string{"time"}, Level: 1 + random.IntN(4)}), nil)
+		r := openBytes(t, write(t, lines, &WriterOptions{TimeKey: []string{"time"}, Level: 1 + random.IntN(4), Structured: random.IntN(2) == 0}), nil)
 		i := 0
 		for record, err := range r.All() {
 			check(t, err)
@@ -326,10 +333,22 @@ func FuzzWriter(f *testing.F) {
 	}
 	f.Add([]byte("{\"\":[{\"\xd3\":\"\"}]}"))
 	f.Fuzz(func(t *testing.T, line []byte) {
-		if _, err := event.Parse(line); err != nil {
+		if _, want := event.Parse(line); want != nil {
+			w, err := NewWriter(io.Discard, nil)
+			check(t, err)
+			if err := w.Write(line); err == nil || err.Error() != want.Error() {
+				t.Fatalf("%q: %v, want %v", line, err, want)
+			}
+			w.Abort()
 			return
 		}
 		known := []byte(`{"a":"b c","time":1767323045}`)
+		for _, structured := range []bool{false, true} {
+			w, err := NewWriter(io.Discard, &WriterOptions{Structured: structured})
+			check(t, err)
+			check(t, w.Write(line))
+			w.Abort()
+		}
 		lines, err := readLines(openBytes(t, write(t, [][]byte{line, known}, &WriterOptions{TimeKey: []string{"time"}}), nil))
 		check(t, err)
 		again, err := readLines(openBytes(t, write(t, [][]byte{bytes.TrimSuffix(lines[:bytes.LastIndex(lines[:len(lines)-1], []byte("\n"))+1], []byte("\n")), known}, nil), nil))
