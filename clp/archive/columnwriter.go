@@ -119,12 +119,35 @@ func (w *Writer) encode(c *columnWriter, t *textBatch) {
 			from = end
 		}
 	default:
-		var last []byte
-		id := uint64(0)
-		for i, end := range t.ends {
-			text := t.bytes[from:end]
-			if from = end; i == 0 || string(text) != string(last) {
-				id, last = w.vars.id(w, text), text
+		w.words(c, t)
+	}
+}
+
+// words appends texts that are entries of the dictionary, some at a time: see dictWriter.touch.
+func (w *Writer) words(c *columnWriter, t *textBatch) {
+	var hashes [64]hashSlot
+	var last []byte
+	id, from := uint64(0), uint32(0)
+	for ends := t.ends; len(ends) > 0; {
+		now := ends[:min(len(ends), len(hashes))]
+		ends = ends[len(now):]
+		start, n := from, 0
+		before := last
+		for _, end := range now {
+			text := t.bytes[start:end]
+			if start = end; before == nil || string(text) != string(before) {
+				hashes[n].low, hashes[n].high = w.vars.hash(text)
+				before = text
+				n++
+			}
+		}
+		w.touched += w.vars.touch(hashes[:n])
+		n = 0
+		for _, end := range now {
+			text := t.bytes[from:end:end]
+			if from = end; last == nil || string(text) != string(last) {
+				id, last = w.vars.lookUp(w, text, hashes[n].low, hashes[n].high), text
+				n++
 			}
 			c.values.word(w, c, id)
 		}

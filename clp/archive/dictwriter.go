@@ -43,9 +43,30 @@ func (d *dictWriter) init(kind int) {
 	d.seeds[0], d.seeds[1] = maphash.MakeSeed(), maphash.MakeSeed()
 }
 
+// hash returns 96 bits for a text.
+func (d *dictWriter) hash(text []byte) (low uint64, high uint32) {
+	return maphash.Bytes(d.seeds[0], text), uint32(maphash.Bytes(d.seeds[1], text) >> 32)
+}
+
+// touch reads the slots where hashes are looked for first. The tables are larger than the caches of a processor, which can
+// fetch many slots at once if nothing is to be decided meanwhile.
+func (d *dictWriter) touch(hashes []hashSlot) (sum uint64) {
+	for i := range hashes {
+		if t := &d.tables[hashes[i].high>>24]; len(t.slots) > 0 {
+			sum += t.slots[t.home(hashes[i].high)].low
+		}
+	}
+	return sum
+}
+
 // id returns the entry of text, which is new if it was not seen before.
 func (d *dictWriter) id(w *Writer, text []byte) uint64 {
-	low, high := maphash.Bytes(d.seeds[0], text), uint32(maphash.Bytes(d.seeds[1], text)>>32)
+	low, high := d.hash(text)
+	return d.lookUp(w, text, low, high)
+}
+
+// lookUp is id for a text whose hash is known.
+func (d *dictWriter) lookUp(w *Writer, text []byte, low uint64, high uint32) uint64 {
 	t := &d.tables[high>>24]
 	if t.used*8 >= len(t.slots)*7 {
 		t.grow(w)

@@ -79,6 +79,7 @@ type Writer struct {
 	vars, logs, arrays dictWriter
 	reuse              reuseBits
 	logtype            []byte
+	touched            uint64 // see dictWriter.touch: keeps the compiler from dropping it
 
 	batches chan textBatch // to that goroutine, nil if there is none
 	used    chan textBatch // from it, empty
