@@ -79,8 +79,9 @@ func fragmentSize(list []fragment) (n int64) {
 
 func (w *Writer) assemble() error {
 	w.settle()
+	w.packer.strong = w.input <= strongBytes
 	for _, d := range []*dictWriter{&w.vars, &w.logs, &w.arrays} {
-		d.flush(w, true)
+		d.flush(w)
 	}
 	tree := bytesLE(nil, uint64(len(w.nodes)))
 	for _, n := range w.nodes {
@@ -195,7 +196,7 @@ func (w *Writer) data() (list []byte, data []fragment, own []ownPacket) {
 		if s.frames == nil && s.size > 0 {
 			f := &packed{plain: len(s.plain)}
 			s.frames = []*packed{f}
-			w.packer.pack(job{f: f, plain: s.plain, kind: kindTables, last: len(s.plain) <= strongBytes})
+			w.packer.pack(job{f: f, plain: s.plain, kind: kindTables})
 		}
 	}
 	w.packer.pending.Wait()

@@ -91,7 +91,7 @@ func (d *dictWriter) lookUp(w *Writer, text []byte, low uint64, high uint32) uin
 	t.slots[i] = hashSlot{low, high, id}
 	t.used++
 	if len(d.text) > 0 && len(d.text)+len(text)+8 > dictionaryFrame {
-		d.flush(w, false)
+		d.flush(w)
 	}
 	before := cap(d.text)
 	d.text = binary.LittleEndian.AppendUint64(d.text, uint64(len(text)))
@@ -121,14 +121,14 @@ func (t *hashTable) grow(w *Writer) {
 	}
 }
 
-// flush makes a frame of what is not in one. last says that nothing more comes.
-func (d *dictWriter) flush(w *Writer, last bool) {
+// flush makes a frame of what is not in one.
+func (d *dictWriter) flush(w *Writer) {
 	if len(d.text) == 0 {
 		return
 	}
 	f := &packed{plain: len(d.text)}
 	d.frames = append(d.frames, f)
-	w.packer.pack(job{f: f, plain: d.text, kind: d.kind, last: last && len(d.frames) < 3 && len(d.text) <= strongBytes})
+	w.packer.pack(job{f: f, plain: d.text, kind: d.kind})
 	d.text = nil
 }
 

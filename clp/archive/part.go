@@ -102,8 +102,7 @@ func (p *part) flush(w *Writer, c *columnWriter) {
 type job struct {
 	f     *packed
 	plain []byte
-	kind  int  // of data: a NodeType, or one of those below
-	last  bool // there is no more of it, and there was not much
+	kind  int // of data: a NodeType, or one of those below
 }
 
 const (
@@ -123,6 +122,7 @@ type packer struct {
 	most  int64 // bytes of compressed frames that stay in memory, if there is a spill
 
 	choice  [kinds]choice
+	strong  bool     // the archive is small and being closed
 	jobs    chan job // nil if the caller compresses
 	workers sync.WaitGroup
 	pending sync.WaitGroup // jobs that are not done
@@ -154,7 +154,7 @@ func newEffort(level int) (*effort, error) {
 		to    **zstd.Encoder
 		level zstd.EncoderLevel
 		more  []zstd.EOption
-	}{{&e.quick, zstd.SpeedFastest, nil}, {&e.usual, usual, nil}, {&e.tiny, zstd.SpeedBestCompression, []zstd.EOption{zstd.WithSingleSegment(true)}}} {
+	}{{&e.quick, zstd.SpeedFastest, nil}, {&e.usual, usual, nil}, {&e.tiny, usual, []zstd.EOption{zstd.WithSingleSegment(true)}}} {
 		var err error
 		*l.to, err = zstd.NewWriter(nil, append(l.more, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(l.level), zstd.WithWindowSize(4<<20), zstd.WithLowerEncoderMem(true))...)
 		if err != nil {
@@ -197,17 +197,19 @@ type choice struct {
 }
 
 const (
-	tryFrames   = 16
+	tryFrames = 16
+
+	// strongBytes is what went into a small archive, at most, on whose compression some time may be spent when it is closed.
 	strongBytes = 4 << 20
 )
 
-// encode makes e.out the frame of plain. last says that an archive has but one such frame.
-func (c *choice) encode(e *effort, plain []byte, last bool) {
+// encode makes e.out the frame of plain. strong says that the archive is small.
+func (c *choice) encode(e *effort, plain []byte, strong bool) {
 	if len(plain) <= tinyFrame {
 		e.out = e.tiny.EncodeAll(plain, e.out[:0])
 		return
 	}
-	if last {
+	if strong {
 		e.out = e.strong(plain, e.out[:0])
 		if e.second = e.quick.EncodeAll(plain, e.second[:0]); len(e.second) < len(e.out) {
 			e.out, e.second = e.second, e.out
@@ -291,7 +293,7 @@ func (p *packer) run(j job) {
 		return
 	}
 	defer p.give(e)
-	p.choice[j.kind].encode(e, j.plain, j.last)
+	p.choice[j.kind].encode(e, j.plain, p.strong)
 	if j.kind >= kindVars {
 		j.f.dict = newDictFrame(j.plain, len(e.out))
 		p.held.Add(int64(len(j.f.dict.filter)))
@@ -360,7 +362,10 @@ func (p *packer) small(b []byte) []byte {
 		return nil
 	}
 	defer p.give(e)
-	if len(b) <= strongBytes {
+	switch {
+	case len(b) <= tinyFrame:
+		return e.tiny.EncodeAll(b, nil)
+	case p.strong:
 		return e.strong(b, nil)
 	}
 	return e.usual.EncodeAll(b, nil)

@@ -47,6 +47,28 @@ func BenchmarkWrite(b *testing.B) {
 	}
 }
 
+// BenchmarkWriteConcurrent is the same on several processors.
+func BenchmarkWriteConcurrent(b *testing.B) {
+	for _, kind := range corpus.Kinds() {
+		lines, size := corpusLines(b, kind, 100_000)
+		for _, n := range []int{1, 2} {
+			b.Run(fmt.Sprintf("%s/processors=%d", kind, n), func(b *testing.B) {
+				b.SetBytes(size)
+				for b.Loop() {
+					w, err := NewWriter(io.Discard, &WriterOptions{TimeKey: []string{"time"}, Concurrency: n})
+					check(b, err)
+					for _, line := range lines {
+						if err := w.Write(line); err != nil {
+							b.Fatal(err)
+						}
+					}
+					check(b, w.Close())
+				}
+			})
+		}
+	}
+}
+
 type counting int64
 
 func (c *counting) Write(p []byte) (int, error) {
