@@ -189,8 +189,8 @@ func (e *effort) close() {
 }
 
 // choice is which encoder serves a kind of data. Numbers in columns and random strings have few repetitions that a quick
-// encoder misses, and often it makes less of them, because it also takes fewer of those that do not pay. One frame in
-// so many, both encoders try.
+// encoder misses, and often it makes less of them, because it also takes fewer of those that do not pay. At the begin of one
+// frame in so many, both encoders try.
 type choice struct {
 	frames atomic.Uint32
 	usual  atomic.Bool
@@ -198,6 +198,7 @@ type choice struct {
 
 const (
 	tryFrames = 16
+	trySample = 64 << 10 // bytes
 
 	// strongBytes is what went into a small archive, at most, on whose compression some time may be spent when it is closed.
 	strongBytes = 4 << 20
@@ -216,20 +217,17 @@ func (c *choice) encode(e *effort, plain []byte, strong bool) {
 		}
 		return
 	}
-	if c.frames.Add(1)%tryFrames != 1 {
-		enc := e.quick
-		if c.usual.Load() {
-			enc = e.usual
-		}
-		e.out = enc.EncodeAll(plain, e.out[:0])
-		return
+	if c.frames.Add(1)%tryFrames == 1 {
+		sample := plain[:min(len(plain), trySample)]
+		e.out = e.quick.EncodeAll(sample, e.out[:0])
+		e.second = e.usual.EncodeAll(sample, e.second[:0])
+		c.usual.Store(len(e.second) < len(e.out)-len(e.out)/64)
 	}
-	e.out = e.quick.EncodeAll(plain, e.out[:0])
-	e.second = e.usual.EncodeAll(plain, e.second[:0])
-	c.usual.Store(len(e.second) < len(e.out)-len(e.out)/64)
-	if len(e.second) < len(e.out) {
-		e.out, e.second = e.second, e.out
+	enc := e.quick
+	if c.usual.Load() {
+		enc = e.usual
 	}
+	e.out = enc.EncodeAll(plain, e.out[:0])
 }
 
 // start makes goroutines that compress; 0 leaves that to the caller of pack.
