@@ -95,8 +95,7 @@ func (a *archiving) made() int { return a.number + len(a.parts) }
 func (a *archiving) drop() {
 	for _, p := range a.parts {
 		if p.w != nil {
-			p.out.dead = true
-			_ = p.w.Close() // so that it ends its goroutines
+			p.w.Abort()
 		}
 		p.out.close(a.fs, !p.published)
 	}
@@ -183,7 +182,7 @@ func (a *archiving) begin() (*part, error) {
 	if level < 0 || level > 19 {
 		level = 0
 	}
-	p.w, err = archive.NewWriter(p.out, &archive.WriterOptions{Level: level, Memory: a.memory, TimeKey: []string{slog.TimeKey},
+	p.w, err = archive.NewWriter(p.out, &archive.WriterOptions{Level: level, Memory: a.memory, Concurrency: a.processors(), TimeKey: []string{slog.TimeKey},
 		Fields: a.fields(a.made(), p.first)})
 	return p, err
 }
@@ -215,8 +214,13 @@ func (a *archiving) finish(p *part, deep bool) error {
 	return nil
 }
 
-// compressors is how many goroutines compress an archive beside the two that decode and take apart.
-func compressors() int { return max(1, runtime.GOMAXPROCS(0)-1) }
+// processors is how many an archive is made on. In the background, the program has the others.
+func (a *archiving) processors() int {
+	if a.background {
+		return 1
+	}
+	return runtime.GOMAXPROCS(0)
+}
 
 // batch is a run of events on its way from the journal into an archive.
 type batch struct {
@@ -358,14 +362,10 @@ type output struct {
 	f    vfs.File
 	size int64
 	sum  uint32
-	dead bool // nobody wants it any more
 }
 
 // Write implements io.Writer.
 func (o *output) Write(p []byte) (int, error) {
-	if o.dead {
-		return 0, errStopped
-	}
 	n, err := o.f.Write(p)
 	if n > 0 {
 		o.size += int64(n)

@@ -1,5 +1,5 @@
 // Package sink keeps encoded events: in a file, in a directory with one file per rank, or in any io.Writer; as plain
-// NDJSON, gzip members or zstd frames.
+// NDJSON, gzip members, zstd frames, CLP IR streams or CLP archives.
 //
 //	s := sink.File("trace.ndjson.zst", sink.Options{Format: format.Zstd})
 //	defer s.Close()                           // trace.ndjson.zst.partial becomes trace.ndjson.zst
@@ -52,6 +52,12 @@
 // A trace NAME is written as NAME.partial, made at the first event with mode 0600 (directories 0700), never through a
 // symbolic link. Close and Rotate give it its name with finalize's one function for that, the same that recovery uses. A
 // sink without events makes no file, and a file without content is removed.
+//
+// The partial of a CLP archive (format clp) is its journal, a CLP IR stream, of which Close makes the archive. That takes time:
+// CloseContext bounds it, and leaves the journal. A journal that is rotated is renamed, and archived by a goroutine of its own,
+// which ends with Close. Where Options.ArchiveMemory is not enough for one archive there are several; the last has the
+// trace's name, those before it have names that naming.RotatedName makes and that sort before it. An archive that exists is
+// never continued: it gets such a name, too, when the next one is complete, unless that replaces it.
 //
 // If NAME.partial exists and its writer is dead, or NAME exists, the sink continues it (see Options.Exists): at a clean
 // boundary, after the torn tail was cut or closed, which Stats counts. A file of another format is a *FormatError.

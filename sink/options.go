@@ -47,7 +47,8 @@ type Options struct {
 	Exists Exists
 
 	// BeforePublish, if not nil, is called with the path of each complete partial before it is synced and gets its final
-	// name. An error keeps it a partial. It runs in the helper goroutine and must not use the sink.
+	// name; for the format CLP, of the complete archive. An error keeps it a partial. It runs in a goroutine of the sink and
+	// must not use the sink.
 	BeforePublish func(partial string) error
 
 	// Patience bounds the time that a call waits for the disk without any sign of progress. After it, Append drops the
