@@ -123,12 +123,12 @@ func TestArchiveParts(t *testing.T) {
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, "in"), filepath.Join(dir, "out")
 	write(t, filepath.Join(in, "note"), "")
-	writeTraces(t, in, "launches", traces.Options{Seed: 1, Bytes: 2e6, Ranks: 1, Procs: 1, FreshPtr: true})
+	writeTraces(t, in, "launches", traces.Options{Seed: 1, Bytes: 5e6, Ranks: 1, Procs: 1, FreshPtr: true})
 	set, err := (&Options{Output: CLP, NoSplit: true}).check(in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	set.archive = 200 << 10
+	set.archive = 3 << 20
 	rep, err := dirWith(context.Background(), set, in, out)
 	if err != nil {
 		t.Fatal(err)
