@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/tracehandler/tracehandler/clp/archive"
+	"github.com/tracehandler/tracehandler/clp/kql"
 	"github.com/tracehandler/tracehandler/event"
 	"github.com/tracehandler/tracehandler/format"
 )
@@ -40,6 +41,7 @@ type archiveSource struct {
 	at      int64                                 // records of the log up to the last one delivered
 	pull    func() (*archive.Record, error, bool) // of a query's answer; nil without a query
 	stop    func()
+	query   *kql.Query
 	ended   bool
 	drained bool
 }
@@ -61,21 +63,23 @@ func openArchive(in *input, o *Options) (source, error) {
 	if n, _ := src.ReadAt(head[:], 0); n == len(head) {
 		s.promise = int64(min(binary.LittleEndian.Uint64(head[16:]), 1<<62))
 	}
-	r, err := archive.Open(src, s.size, archiveOptions(s.scratch))
+	r, err := archive.Open(src, s.size, s.options(o))
 	return s.opened(r, err)
 }
 
 // openArchiveDir makes a source of a directory that is an archive. name stands for it in errors.
 func openArchiveDir(path, name string, o *Options) (source, error) {
 	s := &archiveSource{path: name, limit: o.MaxLine, scratch: &scratch{}}
-	r, err := archive.OpenDir(os.DirFS(path), archiveOptions(s.scratch))
+	r, err := archive.OpenDir(os.DirFS(path), s.options(o))
 	if r != nil {
 		s.size = r.Info().Size
 	}
 	return s.opened(r, err)
 }
 
-func archiveOptions(s *scratch) *archive.Options { return &archive.Options{Scratch: s} }
+func (s *archiveSource) options(o *Options) *archive.Options {
+	return &archive.Options{Scratch: s.scratch, Parallel: o.Parallel}
+}
 
 // opened takes what opening the archive has given. Damage is reported in the place of the first record.
 func (s *archiveSource) opened(r *archive.Reader, err error) (source, error) {
@@ -195,8 +199,7 @@ func (s *archiveSource) deliver(rec *record, r *archive.Record) error {
 	s.seen.Lines++
 	s.record = r
 	number := s.number(r)
-	line, err := r.AppendJSON(s.line[:0])
-	s.line = line
+	line, err := r.JSON()
 	if err == nil && len(line) > s.limit {
 		err = errTooLong
 	}
@@ -204,6 +207,8 @@ func (s *archiveSource) deliver(rec *record, r *archive.Record) error {
 		return s.bad(r, err)
 	}
 	if bytes.IndexByte(line, '\n') >= 0 || bytes.IndexByte(line, '\r') >= 0 {
+		s.line = append(s.line[:0], line...)
+		line = s.line
 		oneLine(line) // an array is kept as it was spelt; between its tokens may be anything
 	}
 	*rec = record{line: Line{Number: number, Offset: s.text, Raw: line, Text: line}, ev: event.Lazy(line)}
@@ -215,7 +220,7 @@ func (s *archiveSource) deliver(rec *record, r *archive.Record) error {
 // number returns the number of a record as a line.
 func (s *archiveSource) number(r *archive.Record) int64 {
 	n := s.seen.Lines
-	if s.pull != nil && r.Number() >= 0 {
+	if s.query != nil && r.Number() >= 0 {
 		n = r.Number() + 1
 	}
 	s.at = n

@@ -52,7 +52,8 @@ type Options struct {
 	// Parallel is the number of goroutines that decode and check blocks while the caller consumes others. Zero means
 	// GOMAXPROCS, 1 means none. Only a source that can be read again from any offset without waiting (a regular file,
 	// a bytes.Reader, a strings.Reader) is read in parallel; pipes never are, so that a line is delivered when it is
-	// there. The goroutines run only while an iteration runs.
+	// there. The goroutines run only while an iteration runs; those of a CLP archive, of which pipes make no difference, from
+	// the first event to the end or to Close.
 	Parallel int
 
 	// MaxKeys is how many different keys a CLP stream may have; beyond, reading ends with an *ir.LimitError. A key costs

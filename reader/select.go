@@ -2,6 +2,7 @@ package reader
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"iter"
 	"log/slog"
@@ -58,6 +59,68 @@ func (s *selection) finds(r *Reader) bool {
 	return s.q.MatchInput(&s.input)
 }
 
+// Count reads to the end and returns how many events there are, of those that Select asks for. Each report goes to report; any
+// other error ends the reading. Of an archive, records are not made to be counted where the query is answered without them.
+func (r *Reader) Count(report func(error)) (int64, error) {
+	if r.query != nil && r.query.done && r.final == nil && r.src != nil {
+		if c, ok := r.src.(counter); ok {
+			return c.count(report)
+		}
+	}
+	n := int64(0)
+	for _, err := range r.Events() {
+		switch {
+		case err == nil:
+			n++
+		case IsReport(err):
+			report(err)
+		default:
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// counter is a source that can count what a query asks for. Nothing was read from it before, and nothing is behind it.
+type counter interface {
+	selecting
+	count(report func(error)) (int64, error)
+}
+
+// count implements counter.
+func (s *archiveSource) count(report func(error)) (n int64, err error) {
+	if s.r != nil && !s.ended {
+		if n, err = s.query.Count(s.r); err != nil {
+			if s.reports = s.damage(err); len(s.reports) == 0 {
+				err = fmt.Errorf("reader: %s: %w", s.path, err)
+			} else {
+				err = nil
+			}
+		}
+		s.ended, s.at = true, s.records
+		s.seen.Events += n
+	}
+	var rec record
+	for err == nil {
+		if err = s.next(&rec); IsReport(err) {
+			report(err)
+			err = nil
+		}
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	return n, err
+}
+
+// ScanStats says what the search of an archive that Select asks for has looked at so far. It is false for everything else.
+func (r *Reader) ScanStats() (archive.ScanStats, bool) {
+	if s, ok := r.src.(*archiveSource); ok && s.r != nil && s.query != nil {
+		return s.r.ScanStats(), true
+	}
+	return archive.ScanStats{}, false
+}
+
 // Input returns the event that was delivered last together with what else is known of it. It is valid until the next step
 // of the iteration.
 func (r *Reader) Input() kql.Input {
@@ -102,14 +165,17 @@ func (r *Reader) TimeKey() string {
 // choose implements selecting.
 func (s *archiveSource) choose(q *kql.Query) {
 	if s.r != nil {
-		s.pull, s.stop = iter.Pull2(q.Search(s.r))
+		s.query = q
 	}
 }
 
 // nextRecord returns the next record of the archive, or of those chosen.
 func (s *archiveSource) nextRecord() (*archive.Record, error) {
-	if s.pull == nil {
+	if s.query == nil {
 		return s.r.Next()
+	}
+	if s.pull == nil {
+		s.pull, s.stop = iter.Pull2(s.query.Search(s.r))
 	}
 	record, err, more := s.pull()
 	if !more {

@@ -44,6 +44,11 @@ func (c *counting) any() bool {
 	return c.count || len(c.by)+len(c.distinct)+len(c.stats) > 0 || c.every != ""
 }
 
+// onlyCount reports whether nothing is asked for but the number of events.
+func (c *counting) onlyCount() bool {
+	return c.count && len(c.by)+len(c.distinct)+len(c.stats) == 0 && c.every == ""
+}
+
 // grouped reports whether there may be several groups.
 func (c *counting) grouped() bool { return len(c.by) > 0 || c.every != "" }
 
@@ -63,13 +68,13 @@ func (c *counting) aggregation(timeKey string) (*kql.Aggregation, error) {
 	return a, err
 }
 
-// writeAggregation prints what was counted and measured.
-func writeAggregation(cmd *cobra.Command, c *counting, a *kql.Aggregation, asJSON bool, loc *time.Location) error {
+// writeAggregation prints what was counted and measured. found is how many events there were.
+func writeAggregation(cmd *cobra.Command, c *counting, a *kql.Aggregation, found int64, asJSON bool, loc *time.Location) error {
 	groups := a.Groups()
 	out := cmd.OutOrStdout()
 	switch {
 	case len(groups) == 0 && !c.grouped():
-		groups = []kql.Group{{Distinct: make([]kql.Distinct, len(c.distinct)), Stats: make([]kql.Stats, len(c.stats))}}
+		groups = []kql.Group{{Count: found, Distinct: make([]kql.Distinct, len(c.distinct)), Stats: make([]kql.Stats, len(c.stats))}}
 		for i := range groups[0].Distinct {
 			groups[0].Distinct[i].Exact = true
 		}

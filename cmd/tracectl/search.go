@@ -136,7 +136,7 @@ func runSearch(cmd *cobra.Command, args []string, o *searchOptions) error {
 		return err
 	}
 	if s.sum != nil {
-		if err := writeAggregation(cmd, &o.counting, s.sum, o.output == "json", loc); err != nil {
+		if err := writeAggregation(cmd, &o.counting, s.sum, s.found, o.output == "json", loc); err != nil {
 			return err
 		}
 	}

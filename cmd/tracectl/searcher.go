@@ -98,7 +98,13 @@ func (s *searcher) file(path string) error {
 		err = s.around(in, q, f)
 	} else {
 		in.Select(q)
-		err = s.each(in.Events(), f, in)
+		if s.o.onlyCount() && f.Empty() && !s.o.limit.set {
+			var n int64
+			n, err = in.Count(s.t.add)
+			s.found += n
+		} else {
+			err = s.each(in.Events(), f, in)
+		}
 	}
 	if noTrace(in) {
 		s.t.add(noTraceError(in.name))
@@ -182,6 +188,7 @@ func (s *searcher) hit(found *kql.Input, in *input) error {
 	switch {
 	case s.o.files:
 		_, err = fmt.Fprintln(s.p.w, shown(in.name))
+	case s.o.onlyCount():
 	case s.sum != nil:
 		err = s.sum.Add(found)
 	default:
@@ -247,11 +254,16 @@ func (s *searcher) around(in *input, q *kql.Query, f *filter.Filter) error {
 func explain(in *input, found int64, took time.Duration) string {
 	st := in.Stats()
 	how := "every event was looked at"
-	if isArchive(in) {
-		how = "asked by its columns"
+	if scan, ok := in.ScanStats(); ok {
+		how = fmt.Sprintf("%s of %s and %s of %s were not looked at", number(scan.TablesSkipped), plural(scan.Tables, "table"),
+			number(scan.BlocksSkipped), plural(scan.Blocks, "block"))
+		if scan.Index != nil {
+			how += fmt.Sprintf(" (no index: %s)", humane(scan.Index))
+		}
+		how += fmt.Sprintf(", %s of columns decoded, %s found by columns alone and %s by looking at them", plural(scan.Frames, "frame"), number(scan.Sure), number(found-scan.Sure))
 	}
-	return fmt.Sprintf("tracectl: %s: %s; %s, %s found in %s", shown(in.name), layers(in), how, plural(found, "event"), span(took)) +
-		fmt.Sprintf("; %s stored, %s of text decoded", bytesText(max(in.size, st.Stored)), bytesText(st.Text))
+	return fmt.Sprintf("tracectl: %s: %s, %s stored; %s; %s found in %s", shown(in.name), layers(in), bytesText(max(in.size, st.Stored)), how,
+		plural(found, "event"), span(took))
 }
 
 func isArchive(in *input) bool { return in.Kind() == reader.CLPArchive }
