@@ -37,6 +37,8 @@ type archiveSource struct {
 	text    int64
 	line    []byte
 	record  *archive.Record // of line
+	last    int64           // its number, -1 before the first
+	mixed   bool            // records did not come in their order, which was reported
 	auto    []byte
 	at      int64                                 // records of the log up to the last one delivered
 	pull    func() (*archive.Record, error, bool) // of a query's answer; nil without a query
@@ -48,7 +50,7 @@ type archiveSource struct {
 
 // openArchive makes a source of a layer that begins as an archive does.
 func openArchive(in *input, o *Options) (source, error) {
-	s := &archiveSource{path: in.path, in: in, limit: o.MaxLine, scratch: &scratch{}}
+	s := &archiveSource{path: in.path, in: in, limit: o.MaxLine, scratch: &scratch{}, last: -1}
 	if l, ok := in.src.(*layer); ok {
 		s.gaps = l.reports
 	}
@@ -69,7 +71,7 @@ func openArchive(in *input, o *Options) (source, error) {
 
 // openArchiveDir makes a source of a directory that is an archive. name stands for it in errors.
 func openArchiveDir(path, name string, o *Options) (source, error) {
-	s := &archiveSource{path: name, limit: o.MaxLine, scratch: &scratch{}}
+	s := &archiveSource{path: name, limit: o.MaxLine, scratch: &scratch{}, last: -1}
 	r, err := archive.OpenDir(os.DirFS(path), s.options(o))
 	if r != nil {
 		s.size = r.Info().Size
@@ -199,6 +201,16 @@ func (s *archiveSource) deliver(rec *record, r *archive.Record) error {
 	s.seen.Lines++
 	s.record = r
 	number := s.number(r)
+	if n := r.Number(); n >= 0 {
+		if n <= s.last && !s.mixed {
+			s.mixed = true
+			s.reports = append(s.reports, &DamageError{
+				Path: s.path, Line: number, Section: "/0", Expected: "records in the order of their numbers",
+				Err: fmt.Errorf("record %d comes behind record %d", n, s.last),
+			})
+		}
+		s.last = n
+	}
 	line, err := r.JSON()
 	if err == nil && len(line) > s.limit {
 		err = errTooLong
@@ -307,8 +319,8 @@ func split(err error) []error {
 	return []error{err}
 }
 
-// isArchiveDir reports whether a directory is an archive: by its header, which is a file in it.
-func isArchiveDir(path string) bool {
+// IsArchiveDir reports whether a directory is a CLP archive, which Open reads like a file: by its header, which is a file in it.
+func IsArchiveDir(path string) bool {
 	f, err := os.DirFS(path).Open("header")
 	if err != nil {
 		return false

@@ -90,7 +90,7 @@ func Open(path string, o *Options) (*Reader, error) {
 
 // openDir opens a directory that is an archive.
 func openDir(path string, opts *Options) (*Reader, error) {
-	if !isArchiveDir(path) {
+	if !IsArchiveDir(path) {
 		return nil, fmt.Errorf("reader: %s: is a directory", path)
 	}
 	o, err := opts.withDefaults()

@@ -7,10 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/tracehandler/tracehandler/clp/kql"
 	"github.com/tracehandler/tracehandler/cmd/tracectl/internal/filter"
 	"github.com/tracehandler/tracehandler/convert"
 	"github.com/tracehandler/tracehandler/format"
@@ -19,6 +21,7 @@ import (
 
 type convertOptions struct {
 	writing
+	timeKey string
 	salvage bool
 	quiet   bool
 }
@@ -35,15 +38,21 @@ Without -o the output stands beside its source, with the suffix of its format. S
 output is checked before it gets its name, and nothing is replaced unless --overwrite is given. A damaged source is an
 error, unless --salvage says to convert what is intact; the exit code is 2 in both cases.
 
+--to clp makes a CLP archive of the events: columns, which 'tracectl search' and clp-s search without decoding the rest. It is
+read back and compared event by event before it gets its name. What is too large for one archive becomes several, which are
+read as one; their names are printed.
+
 --to chrome is not a trace of events but their spans as Chrome trace-event JSON, which Perfetto shows as a timeline.`,
 		Example: `  tracectl convert --to zstd app.ndjson                  # makes app.ndjson.zst
   tracectl convert -o app.ndjson app.ndjson.gz
   tracectl convert --to gzip -o packed/ traces/
+  tracectl convert --to clp app.ndjson.zst               # makes app.clp
   journalctl -o json -u app | tracectl convert -o app.ndjson.zst -`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runConvert(cmd, args, &o) },
 	}
 	o.writing.add(cmd, "write to this `file` or into this directory; - is standard output", toChrome)
 	f := cmd.Flags()
+	f.StringVar(&o.timeKey, "time-key", "", "for clp: the `key` that has the time of events, such as ts or at.start (default time, or that of an archive)")
 	f.BoolVar(&o.salvage, "salvage", false, "convert what is intact of a damaged trace")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print nothing but errors")
 	return cmd
@@ -60,6 +69,14 @@ func runConvert(cmd *cobra.Command, args []string, o *convertOptions) error {
 	paths, err := findInputs(cmd, args)
 	if err != nil {
 		return err
+	}
+	if o.timeKey != "" {
+		if to != format.CLP || o.output == stdin || slices.Contains(paths, stdin) {
+			return &usageError{cmd, errors.New("--time-key is for files that become archives: --to clp")}
+		}
+		if _, err := kql.Path(o.timeKey); err != nil {
+			return &usageError{cmd, fmt.Errorf("--time-key: %s", humane(err))}
+		}
 	}
 	if o.output == stdin || len(paths) == 1 && paths[0] == stdin {
 		if o.output == "" {
@@ -114,7 +131,7 @@ func convertOne(ctx context.Context, cmd *cobra.Command, src, dst string, to for
 	bar := newProgress(cmd, filepath.Base(src), fileSize(src))
 	t.hide = bar.hide
 	r, err := convert.File(ctx, src, dst, to, &convert.Options{
-		Level: o.effort, Overwrite: o.overwrite, Salvage: o.salvage,
+		Level: o.effort, Overwrite: o.overwrite, Salvage: o.salvage, TimeKey: o.timeKey,
 		Progress: bar.set, Read: readerOptions(cmd),
 	})
 	bar.done()
@@ -137,6 +154,9 @@ func convertOne(ctx context.Context, cmd *cobra.Command, src, dst string, to for
 		bad = fmt.Sprintf(" (%s copied as they are: no JSON objects)", number(r.Bad))
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s → %s: %s%s, %s → %s\n", shown(src), shown(dst), plural(r.Lines, "line"), bad, bytesText(r.SrcSize), bytesText(r.DstSize))
+	if err == nil && len(r.Parts) > 0 {
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "  in %d archives, which are read as one: %s\n", len(r.Parts), shown(strings.Join(r.Parts, ", ")))
+	}
 	return err
 }
 

@@ -3,15 +3,18 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tracehandler/tracehandler/event"
+	"github.com/tracehandler/tracehandler/format"
 	"github.com/tracehandler/tracehandler/naming"
 	"github.com/tracehandler/tracehandler/reader"
 )
@@ -50,7 +53,7 @@ func findInputs(cmd *cobra.Command, args []string) ([]string, error) {
 			continue
 		}
 		info, err := os.Stat(arg)
-		if err != nil || !info.IsDir() {
+		if err != nil || !info.IsDir() || reader.IsArchiveDir(arg) {
 			paths = append(paths, arg)
 			continue
 		}
@@ -80,10 +83,30 @@ func tracesIn(dir string) (paths []string, partials int, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
+	included := map[string]bool{} // archives that are read with others: parts of sets
 	for _, e := range entries {
 		name := e.Name()
-		if strings.HasPrefix(name, ".") || !regular(dir, e) {
+		path := filepath.Join(dir, name)
+		switch {
+		case strings.HasPrefix(name, "."):
 			continue
+		case e.IsDir() && reader.IsArchiveDir(path):
+			paths = append(paths, path)
+			continue
+		case !regular(dir, e):
+			continue
+		case !strings.Contains(name, ".") && startsAsArchive(path): // the reference names archives by their IDs alone
+			paths = append(paths, path)
+			continue
+		}
+		if strings.HasSuffix(name, format.CLP.Suffix()) {
+			before, err := reader.Parts(path)
+			if err != nil {
+				return nil, 0, err
+			}
+			for _, part := range before {
+				included[part] = true
+			}
 		}
 		if strings.HasSuffix(name, naming.PartialSuffix) {
 			partials++
@@ -99,7 +122,19 @@ func tracesIn(dir string) (paths []string, partials int, err error) {
 			}
 		}
 	}
-	return paths, partials, nil
+	return slices.DeleteFunc(paths, func(path string) bool { return included[path] }), partials, nil
+}
+
+// startsAsArchive reports whether a file begins as a CLP archive does.
+func startsAsArchive(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, format.HeadSize)
+	n, _ := io.ReadFull(f, head) // fewer bytes are no archive
+	return format.Detect(head[:n]) == format.ArchiveMagic
 }
 
 // regular reports whether an entry is a file, or a link to one.

@@ -12,35 +12,58 @@ import (
 )
 
 type recoverOptions struct {
-	dryRun bool
-	quiet  bool
+	dryRun    bool
+	quiet     bool
+	output    string
+	overwrite bool
 }
 
 func newRecoverCommand() *cobra.Command {
 	var o recoverOptions
 	cmd := &cobra.Command{
 		Use:   "recover FILE | DIRECTORY...",
-		Short: "Finish the partials that a crash left",
+		Short: "Finish the partials that a crash left, and save what is whole of damaged archives",
 		Long: `Recover turns partials (NAME` + naming.PartialSuffix + `) whose writer is gone into traces (NAME): what is torn at the end is cut, whole events
 found in it are kept, and the file gets its name. Nothing else is changed: no event is invented, moved or doubled.
 
-A partial that is being written is refused; in a directory it is passed over. The exit code is 1 if there was no partial.`,
+A partial that is being written is refused; in a directory it is passed over. The exit code is 1 if there was no partial.
+
+Of a CLP archive that is damaged, the records that can be read are written to a new archive (NAME.recovered.clp, or -o); what
+is damaged and how many records are lost is printed. The damaged archive is left as it is.`,
 		Example: `  tracectl recover --dry-run traces/
-  tracectl recover app.ndjson.zst.partial`,
+  tracectl recover app.ndjson.zst.partial
+  tracectl recover damaged.clp`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return runRecover(cmd, args, &o) },
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.dryRun, "dry-run", false, "say what would be done, and do nothing")
+	f.StringVarP(&o.output, "output", "o", "", "of a damaged archive: write what can be read to this `file`")
+	f.BoolVar(&o.overwrite, "overwrite", false, "replace that file if it exists")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print nothing but errors")
 	return cmd
 }
 
 func runRecover(cmd *cobra.Command, args []string, o *recoverOptions) error {
+	ctx, stop := interruptible(cmd)
+	defer stop()
 	t := newTroubles(cmd)
 	found := 0
 	for _, path := range args {
-		reports, err := finalize.Recover(path, &finalize.Options{DryRun: o.dryRun})
+		if finishedArchive(path) {
+			if found++; o.output != "" && len(args) > 1 {
+				return &usageError{cmd, errors.New("-o is the name of one file, and there are several archives")}
+			}
+			if err := recoverArchive(ctx, cmd, path, o, t); err != nil {
+				return err
+			}
+			continue
+		}
+		bar := newProgress(cmd, "archiving", -1)
+		reports, err := finalize.Recover(path, &finalize.Options{DryRun: o.dryRun, Archive: finalize.ArchiveOptions{
+			Context: ctx, OnProgress: func(done, _ int64) { bar.set(done) },
+		}})
+		bar.done()
 		for i := range reports {
 			found++
 			if o.quiet {
@@ -89,6 +112,9 @@ func recovered(r *finalize.Report, dry bool) string {
 	}
 	trace := strings.TrimSuffix(r.Path, naming.PartialSuffix)
 	s := fmt.Sprintf("%s: %s as %s: %s", shown(r.Partial), became, shown(trace), plural(r.Events, "event"))
+	if len(r.Archives) > 1 {
+		s += fmt.Sprintf(" in %d archives, which are read as one", len(r.Archives))
+	}
 	if r.Removed {
 		s = fmt.Sprintf("%s: %sremoved: it holds no event", shown(r.Partial), would)
 	}
@@ -100,6 +126,9 @@ func recovered(r *finalize.Report, dry bool) string {
 	}
 	if n := len(r.Damage); n > 0 {
 		s += fmt.Sprintf(", %s inside (%s) left as it is", plural(n, "damaged stretch"), plural(r.DamageBytes, "byte"))
+	}
+	if r.Kept != "" {
+		s += ", the damaged journal kept as " + shown(r.Kept)
 	}
 	return s
 }

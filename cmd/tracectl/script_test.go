@@ -35,6 +35,10 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	vectors, err := filepath.Abs("../../clp/archive/testdata/vectors")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
@@ -43,6 +47,8 @@ func TestScripts(t *testing.T) {
 			env.Setenv("TZ", "UTC")
 			env.Setenv("NO_COLOR", "")
 			env.Setenv("TERM", "xterm")
+			env.Setenv("VECTORS", vectors)
+			env.Setenv("ESC", "\x1b")
 			env.Setenv("filename", "$_filename")
 			env.Values["background"] = &background{}
 			return nil
