@@ -102,4 +102,3 @@ func recoveredName(path string) string {
 	base := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(path, ".zst"), ".gz"), format.CLP.Suffix())
 	return base + ".recovered" + format.CLP.Suffix()
 }
-
