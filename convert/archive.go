@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -9,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -17,6 +19,7 @@ import (
 
 	"github.com/tracehandler/tracehandler/clp/archive"
 	"github.com/tracehandler/tracehandler/clp/kql"
+	"github.com/tracehandler/tracehandler/event"
 	"github.com/tracehandler/tracehandler/internal/vfs"
 	"github.com/tracehandler/tracehandler/naming"
 	"github.com/tracehandler/tracehandler/reader"
@@ -60,7 +63,6 @@ func (c *copying) toArchive(src string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.drop()) }()
-	c.pack = newPacker()
 	next := int64(0)
 	for l, err := range c.r.Lines() {
 		if err != nil {
@@ -129,11 +131,8 @@ func setID(src string) (string, error) {
 // add writes the event of a line.
 func (a *archiveOut) add(l *reader.Line) error {
 	c := a.c
-	p, err := c.pack.pack(l, c.r.Path())
-	if err != nil {
-		return c.bad(err)
-	}
-	if p == nil {
+	text := bytes.TrimSpace(l.Text)
+	if len(text) == 0 {
 		return nil
 	}
 	for {
@@ -142,9 +141,13 @@ func (a *archiveOut) add(l *reader.Line) error {
 				return err
 			}
 		}
-		err := a.copied.w.Write(l.Text)
+		err := a.copied.w.Write(text)
 		if err == nil {
 			break
+		}
+		var syntax *event.SyntaxError
+		if errors.As(err, &syntax) {
+			return c.bad(&reader.LineError{Path: c.r.Path(), Line: l.Number, Offset: l.Offset, Column: syntax.Offset, Expected: "a JSON object", Err: err})
 		}
 		if !errors.Is(err, archive.ErrFull) {
 			return fmt.Errorf("line %d: %w", l.Number, err)
@@ -154,7 +157,7 @@ func (a *archiveOut) add(l *reader.Line) error {
 		}
 	}
 	a.events++
-	c.sum.add(p)
+	c.sum.add(text)
 	c.report.Text += int64(len(l.Text)) + 1
 	return nil
 }
@@ -200,43 +203,102 @@ func (a *archiveOut) finish() error {
 	return p.f.Sync()
 }
 
-// verify reads the archives back.
+// lines iterates over the events of the archives that were written, as lines of JSON.
+func (a *archiveOut) lines() iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for _, p := range a.parts {
+			if !a.partLines(p, yield) {
+				return
+			}
+		}
+	}
+}
+
+// partLines yields the lines of one archive. It reports false when there is no more to be yielded.
+func (a *archiveOut) partLines(p *archivePart, yield func([]byte, error) bool) bool {
+	info, err := p.f.Stat()
+	if err != nil {
+		yield(nil, err)
+		return false
+	}
+	ro := a.c.o.Read
+	ro.Newlines, ro.OnBad, ro.Name = reader.LF, reader.Stop, p.f.Name()
+	r, err := reader.New(io.NewSectionReader(p.f, 0, info.Size()), &ro) // of this archive alone
+	if err != nil {
+		yield(nil, err)
+		return false
+	}
+	defer r.Close()
+	for l, err := range r.Lines() {
+		if !yield(l.Raw, err) || err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// verify reads the archives back. Almost always they have the very lines that were read; where the spelling of one is another,
+// all events are compared.
 func (a *archiveOut) verify() error {
 	c := a.c
 	got, next := newSumLike(c.sum), int64(0)
-	for _, p := range a.parts {
-		ro := c.o.Read
-		ro.Newlines, ro.OnBad, ro.Name = reader.LF, reader.Stop, p.f.Name()
-		info, err := p.f.Stat()
-		if err != nil {
-			return err
-		}
-		r, err := reader.New(io.NewSectionReader(p.f, 0, info.Size()), &ro) // of this archive alone
+	for line, err := range a.lines() {
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrVerify, err)
 		}
-		for l, err := range r.Lines() {
-			var packed []byte
-			if err == nil {
-				packed, err = c.pack.pack(&l, p.f.Name())
+		if got.add(line); got.text >= next {
+			next = got.text + interval
+			if err := context.Cause(c.ctx); err != nil {
+				return err
 			}
-			if err != nil {
-				return errors.Join(fmt.Errorf("%w: %w", ErrVerify, err), r.Close())
-			}
-			got.add(packed)
-			if got.text >= next {
-				next = got.text + interval
-				if err := context.Cause(c.ctx); err != nil {
-					return errors.Join(err, r.Close())
-				}
-			}
-		}
-		if err := r.Close(); err != nil {
-			return err
 		}
 	}
-	if !got.equal(c.sum) {
-		return fmt.Errorf("%w: %d events became %d, or others", ErrVerify, c.sum.lines, got.lines)
+	switch {
+	case got.lines != c.sum.lines:
+		return fmt.Errorf("%w: %d events became %d", ErrVerify, c.sum.lines, got.lines)
+	case !got.equal(c.sum):
+		return a.compare()
+	}
+	return nil
+}
+
+// compare compares the archives with the source, which it reads again, event by event.
+func (a *archiveOut) compare() error {
+	c := a.c
+	next, stop := iter.Pull2(a.lines())
+	defer stop()
+	ro := c.o.Read
+	ro.Newlines, ro.OnBad = reader.LF, reader.Continue
+	r, err := reader.Open(a.source, &ro)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	n := int64(0)
+	for l, err := range r.Lines() {
+		text := bytes.TrimSpace(l.Text)
+		if err != nil || len(text) == 0 {
+			continue // damage was dealt with when it was copied
+		}
+		want, err := event.Parse(text)
+		if err != nil {
+			continue // likewise
+		}
+		line, err, _ := next()
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrVerify, err)
+		}
+		if n++; !event.Equal(want, event.Lazy(line)) {
+			return fmt.Errorf("%w: line %d is another event: %.200s became %.200s", ErrVerify, l.Number, text, line)
+		}
+		if n%4096 == 0 {
+			if err := context.Cause(c.ctx); err != nil {
+				return err
+			}
+		}
+	}
+	if n != c.sum.lines {
+		return fmt.Errorf("%w: the source has %d events now, not %d", ErrVerify, n, c.sum.lines)
 	}
 	return nil
 }
