@@ -1,5 +1,5 @@
-// Package reader reads traces back, whatever holds them: plain NDJSON, gzip, zstd, a pipe, one inside the other, whole
-// or damaged. What a file is, its first bytes say, never its name.
+// Package reader reads traces back, whatever holds them: plain NDJSON, gzip, zstd, CLP streams and archives, a pipe, one
+// inside the other, whole or damaged. What a file is, its first bytes say, never its name.
 //
 //	r, err := reader.Open("trace.ndjson.zst", nil)
 //	if err != nil { … }
@@ -23,7 +23,12 @@
 // corrupt one comes out. Of a larger one, lines are delivered as they are decoded, before its checksum is known: memory
 // would not be bounded otherwise. A torn one has no checksum yet; its whole lines are delivered.
 //
+// Of a CLP archive, Section names what is damaged, and Lost says how many records are lost; the others come first. An archive is
+// read here and there: one that comes through a pipe or out of a compressed file is copied into a temporary file first,
+// which is gone after Close.
+//
 // # Memory
 //
-// A reader holds a few blocks of at most 8 MiB, one line, and at most [Options.MaxWindow] bytes of zstd history.
+// A reader holds a few blocks of at most 8 MiB, one line, and at most [Options.MaxWindow] bytes of zstd history. Of a CLP
+// archive, it is up to 128 MiB, and beyond that a temporary file.
 package reader

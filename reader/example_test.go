@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/tracehandler/tracehandler/clp/kql"
 	"github.com/tracehandler/tracehandler/reader"
 )
 
@@ -126,4 +127,27 @@ func ExampleFollow() {
 	// Output:
 	// started
 	// stopped
+}
+
+// A query finds events of any kind of trace; of an archive it decodes only what it needs.
+func ExampleReader_Select() {
+	q, err := kql.Parse("level: ERROR AND took_ms > 100", nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	r, err := reader.New(strings.NewReader(`{"level":"ERROR","took_ms":12}
+{"level":"ERROR","took_ms":850}
+{"level":"INFO","took_ms":900}
+`), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer r.Close()
+	r.Select(q)
+	for e, err := range r.Events() {
+		fmt.Println(e, err)
+	}
+	// Output: {"level":"ERROR","took_ms":850} <nil>
 }

@@ -60,3 +60,32 @@ func ExampleParse() {
 	// false
 	// kql: "=" where AND, OR or the end should come (byte 6); equality is written with a colon, key: value
 }
+
+func ExampleAggregation() {
+	a, err := kql.NewAggregation(&kql.AggregateOptions{By: []string{"http.route"}, Stats: []string{"took_ms"}, Percentiles: []float64{50}})
+	if err != nil {
+		panic(err)
+	}
+	for _, line := range []string{
+		`{"http":{"route":"/a"},"took_ms":12}`, `{"http":{"route":"/a"},"took_ms":30.5}`, `{"http":{"route":"/a"},"took_ms":900}`, `{"msg":"started"}`,
+	} {
+		if err := a.Add(&kql.Input{Event: event.Lazy([]byte(line))}); err != nil {
+			panic(err)
+		}
+	}
+	for _, g := range a.Groups() {
+		fmt.Println(g.Count, g.Values[0].Text(), g.Values[0].Missing(), g.Stats[0].Count, g.Stats[0].Max, g.Stats[0].Percentiles)
+	}
+	// Output:
+	// 3 /a false 3 900 [30.5]
+	// 1  true 0  []
+}
+
+func ExamplePath() {
+	fmt.Println(kql.Path(`http.status\.code`))
+	_, err := kql.Path("a.*")
+	fmt.Println(err != nil)
+	// Output:
+	// [http status.code] <nil>
+	// true
+}
