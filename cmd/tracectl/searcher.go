@@ -121,7 +121,8 @@ func (s *searcher) file(path string) error {
 func (s *searcher) merged(paths []string) error {
 	ins := openAll(s.cmd, paths, s.t)
 	defer closeAll(ins)
-	filters := map[*reader.Reader]*filter.Filter{}
+	rest := *s.filter // what no query asks for
+	rest.Since, rest.Until = time.Time{}, time.Time{}
 	var readers []*reader.Reader
 	for _, in := range ins {
 		q, f, err := s.queryFor(in)
@@ -129,7 +130,9 @@ func (s *searcher) merged(paths []string) error {
 			return err
 		}
 		in.Select(q)
-		filters[in.Reader] = f
+		if !f.Since.IsZero() || !f.Until.IsZero() {
+			rest.Since, rest.Until = f.Since, f.Until // no harm to the others, whose queries have the range
+		}
 		readers = append(readers, in.Reader)
 	}
 	n := 0
@@ -141,8 +144,7 @@ func (s *searcher) merged(paths []string) error {
 			s.t.add(err)
 			continue
 		}
-		// What a filter asks of the time is the same for all inputs, or has become a part of the query.
-		if !s.filter.Match(e) {
+		if !rest.Match(e) {
 			continue
 		}
 		in := kql.Input{Event: e}
@@ -254,6 +256,9 @@ func (s *searcher) around(in *input, q *kql.Query, f *filter.Filter) error {
 func explain(in *input, found int64, took time.Duration) string {
 	st := in.Stats()
 	how := "every event was looked at"
+	if isArchive(in) {
+		how = "asked by its columns"
+	}
 	if scan, ok := in.ScanStats(); ok {
 		how = fmt.Sprintf("%s of %s and %s of %s were not looked at", number(scan.TablesSkipped), plural(scan.Tables, "table"),
 			number(scan.BlocksSkipped), plural(scan.Blocks, "block"))
