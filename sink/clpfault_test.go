@@ -59,9 +59,13 @@ func TestArchiveFaults(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			failures := 0
-			for n := 1; clpFault(t, c.o, clpFaulty, n, c.lasting, &failures); n++ {
+			step := 1
+			if testing.Short() {
+				step = 3
 			}
-			for n := 1; clpFault(t, c.o, errorfs.Read, n, c.lasting, &failures); n += 20 {
+			for n := 1; clpFault(t, c.o, clpFaulty, n, c.lasting, &failures); n += step {
+			}
+			for n := 1; clpFault(t, c.o, errorfs.Read, n, c.lasting, &failures); n += 20 * step {
 			}
 			if failures == 0 {
 				t.Error("nothing failed")
