@@ -157,7 +157,7 @@ func (r *Reader) openTable(index int) (*tableReader, error) {
 			c.blocks = stats[i].blocks
 		}
 		middle := off + c.typ.firstWidth()*t.records
-		c.parts = [2]cursor{{off, off, middle}, {middle, middle, off + size}}
+		c.parts = [2]cursor{{-1, off, middle}, {-1, middle, off + size}}
 		off += size
 		left -= size
 	}
@@ -384,7 +384,7 @@ func words(dst []uint64, b []byte) {
 func (t *tableReader) part(c *column, which int, off int64, n int) ([]byte, error) {
 	p := &c.parts[which]
 	if off >= p.page && t.data.frames != nil {
-		if off > p.from {
+		if off > p.from && p.from >= 0 {
 			t.data.discard(p.from, off)
 		}
 		k := findFrame(t.data.frames, off)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -79,7 +80,8 @@ type Reader struct {
 	scanned  ScanStats
 	scanIn   *input
 
-	started bool
+	started bool // it is known what to read
+	running bool // since the last stop
 	seq     sequence
 	pipe    *pipeline // nil if records are made when they are asked for
 	view    *renderer
@@ -87,7 +89,7 @@ type Reader struct {
 	err     error // that no reading can pass
 
 	damage []error
-	noted  map[*CorruptError]bool
+	noted  map[string]bool // what damage says
 
 	mu      sync.Mutex // guards sideErr, and of streams what is not read
 	sideErr error      // damage of the side channel
@@ -98,7 +100,8 @@ type Reader struct {
 // streamState is what was decompressed of a stream.
 type streamState struct {
 	blob
-	left int // tables that are not read to their end
+	left   int  // tables that are not read to their end
+	loaded bool // what there is
 }
 
 // Open opens a single-file archive of size bytes. It reads the header, the metadata, the schema tree and the lists of
@@ -126,7 +129,7 @@ func open(o *Options, find func(in *input) (*container, error)) (r *Reader, err 
 		return nil, fmt.Errorf("archive: %d goroutines", o.Parallel)
 	}
 	r = &Reader{
-		stored: o.Stored, parallel: o.Parallel, eager: o.Parallel > 1, noted: map[*CorruptError]bool{},
+		stored: o.Stored, parallel: o.Parallel, eager: o.Parallel > 1, noted: map[string]bool{},
 		pool: &pool{limit: memory, floor: plainFloor, scratch: o.Scratch},
 	}
 	if r.parallel == 0 {
@@ -213,6 +216,7 @@ func (r *Reader) Close() error {
 
 // stop ends what goes on ahead.
 func (r *Reader) stop() {
+	r.running = false
 	if r.pipe != nil {
 		r.pipe.close()
 		r.pipe = nil
@@ -235,6 +239,9 @@ func (r *Reader) Next() (*Record, error) {
 			r.err = err
 			return nil, err
 		}
+	}
+	if !r.running {
+		r.running = true
 		r.pipe = r.newPipeline()
 	}
 	err := r.advance()
@@ -304,11 +311,7 @@ func (r *Reader) start() error {
 		return err
 	}
 	r.streams = make([]streamState, len(r.tables.streams))
-	for i := range r.tables.list {
-		if r.wants(i) {
-			r.streams[r.tables.list[i].stream].left++
-		}
-	}
+	r.countTables()
 	r.index() // before goroutines ask for it
 	if !r.stored {
 		if err := r.loadStreams(len(r.streams)); err != nil {
@@ -325,16 +328,19 @@ func (r *Reader) start() error {
 	if r.stored {
 		return nil
 	}
+	return r.position(math.MinInt64)
+}
+
+// countTables notes how many tables of each stream are to be read.
+func (r *Reader) countTables() {
+	for i := range r.streams {
+		r.streams[i].left = 0
+	}
 	for i := range r.tables.list {
-		if !r.wants(i) {
-			continue
-		}
-		if err := r.seq.enqueue(i); err != nil {
-			return err
+		if r.wants(i) {
+			r.streams[r.tables.list[i].stream].left++
 		}
 	}
-	r.seq.heapify()
-	return nil
 }
 
 // loadStreams decompresses the streams before number to that are not yet, or finds their frames in the index.
@@ -344,10 +350,10 @@ func (r *Reader) loadStreams(to int) error {
 	results := make([]error, max(to-from, 0))
 	for i := from; i < to; i++ {
 		st := &r.streams[i]
-		if st.left == 0 {
+		if st.left == 0 || st.loaded {
 			continue
 		}
-		st.pool = r.pool
+		st.pool, st.loaded = r.pool, true
 		if x := r.index(); x != nil {
 			base := r.tables.streams[i].from
 			section := r.box.sections[sectionData]

@@ -2,7 +2,7 @@ package archive
 
 import "github.com/tracehandler/tracehandler/event"
 
-// Record is one record of an archive. It is valid until the Reader's next Next, Seek or Close.
+// Record is one record of an archive. It is valid until the Reader's next Next, SeekRecord, SeekTime or Close.
 type Record struct {
 	v    *renderer
 	b    *batch

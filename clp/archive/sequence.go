@@ -12,12 +12,14 @@ type sequence struct {
 	queue   []waiting    // of tables with records left, a heap: the one with the next record first
 	current *tableReader // the table of the last record
 	at      int          // the next table if stored
+	taken   int64        // of memory
 	pipe    *pipeline    // that goes through the sequence, or nil
 }
 
 // waiting is a table with records left, and the place in the log of the next one.
 type waiting struct {
 	number int64
+	row    int64 // to begin with
 	table  int
 	reader *tableReader // nil before the first record
 }
@@ -73,9 +75,9 @@ func (q *sequence) next() (*tableReader, error) {
 	return t, err
 }
 
-// enqueue looks at the place of a table's first record in the log. The table is opened for that, and closed again until
-// the record's turn: an archive may have very many small tables.
-func (q *sequence) enqueue(i int) error {
+// enqueue looks for a table's first record whose number is at least number. The table is opened for that, and closed again
+// until the record's turn: an archive may have very many small tables.
+func (q *sequence) enqueue(i int, number int64) error {
 	r := q.r
 	t := &r.tables.list[i]
 	if t.records == 0 && t.err == nil {
@@ -88,14 +90,17 @@ func (q *sequence) enqueue(i int) error {
 	}
 	defer reader.close()
 	w := waiting{table: i}
-	if reader.order >= 0 {
-		if w.number, err = reader.firstNumber(); err != nil {
-			return r.tableFailed(i, err)
-		}
+	if w.row, w.number, err = reader.rowOf(number); err != nil {
+		return r.tableFailed(i, err)
 	}
-	if err := r.pool.take(32); err != nil {
+	if w.row >= t.records {
+		r.tableDone(i)
+		return nil
+	}
+	if err := r.pool.take(40); err != nil {
 		return err
 	}
+	q.taken += 40
 	q.queue = append(q.queue, w)
 	return nil
 }
@@ -107,7 +112,7 @@ func (q *sequence) ordered() (*tableReader, error) {
 	for len(q.queue) > 0 {
 		first := &q.queue[0]
 		if first.reader == nil {
-			reader, err := r.beginTable(first.table)
+			reader, err := r.beginTable(first.table, first.row)
 			if err != nil {
 				if err := r.tableFailed(first.table, err); err != nil {
 					return nil, err
@@ -174,7 +179,7 @@ func (q *sequence) stored() (*tableReader, error) {
 		if err := r.loadStreams(int(r.tables.list[q.at].stream) + 1); err != nil {
 			return nil, err
 		}
-		reader, err := r.beginTable(q.at)
+		reader, err := r.beginTable(q.at, 0)
 		if err != nil {
 			if err := r.tableFailed(q.at, err); err != nil {
 				return nil, err
@@ -196,11 +201,12 @@ func (q *sequence) close() {
 	if q.r.stored && q.current != nil {
 		q.current.end()
 	}
-	q.queue, q.current = nil, nil
+	q.r.pool.give(q.taken)
+	q.queue, q.current, q.taken = nil, nil, 0
 }
 
-// beginTable opens a table before its first row.
-func (r *Reader) beginTable(i int) (*tableReader, error) {
+// beginTable opens a table before a row.
+func (r *Reader) beginTable(i int, row int64) (*tableReader, error) {
 	t, err := r.openTable(i)
 	if err != nil {
 		return nil, err
@@ -212,6 +218,7 @@ func (r *Reader) beginTable(i int) (*tableReader, error) {
 	if r.filters != nil {
 		t.wants = r.filters[i].Rows
 	}
+	t.row = row - 1
 	return t, nil
 }
 
@@ -251,8 +258,8 @@ func (r *Reader) rowsFailed(err error) error {
 
 // note keeps damage until the end, each once.
 func (r *Reader) note(c *CorruptError) {
-	if !r.noted[c] {
-		r.noted[c] = true
+	if text := c.Error(); !r.noted[text] {
+		r.noted[text] = true
 		r.damage = append(r.damage, c)
 	}
 }
@@ -265,6 +272,7 @@ func (r *Reader) tableDone(i int) {
 	done := st.left == 0
 	r.mu.Unlock()
 	if done {
+		st.loaded = st.frames != nil // frames can be had again
 		st.free()
 	}
 }

@@ -108,20 +108,6 @@ func (t *tableReader) ready() error {
 	return nil
 }
 
-// firstNumber returns the place in the log of the first record.
-func (t *tableReader) firstNumber() (int64, error) {
-	c := &t.cols[t.order]
-	if c.typ.isDelta() && len(c.blocks) > 0 {
-		return c.blocks[0].start, nil
-	}
-	var first [1]uint64
-	b, err := t.data.slice(c.off, 8, &t.scratch)
-	if err == nil {
-		words(first[:], b)
-	}
-	return int64(first[0]), err
-}
-
 // exceptionRows returns the rows of a table that the side channel has as they were written, ascending: their columns do not
 // tell all of them.
 func (r *Reader) exceptionRows(table int) []int64 {

@@ -1,0 +1,175 @@
+package archive
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// timed is an archive of ours of n records in three tables, about three of which have a time: the k-th of base + k seconds, some
+// of them up to a minute earlier, so that the log is not sorted.
+func timed(t testing.TB, n int) (data []byte, times []int64) {
+	t.Helper()
+	var lines [][]byte
+	rnd := rand.New(rand.NewPCG(1, 2))
+	base := time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
+	for i := range n {
+		at := base.Add(time.Duration(i) * time.Second)
+		if rnd.IntN(4) == 0 {
+			at = at.Add(-time.Duration(rnd.IntN(60)) * time.Second)
+		}
+		text := at.Format("2006-01-02T15:04:05.000Z")
+		switch rnd.IntN(4) {
+		case 0:
+			lines = append(lines, fmt.Appendf(nil, `{"time":"%s","n":%d}`, text, i))
+		case 1:
+			lines = append(lines, fmt.Appendf(nil, `{"time":"%s","n":%d,"msg":"took %d ms, id %x"}`, text, i, i, i*7919))
+		case 2:
+			lines = append(lines, fmt.Appendf(nil, `{"n":%d,"time":"%s"}`, i, text))
+		default:
+			lines = append(lines, fmt.Appendf(nil, `{"n":%d,"none":true}`, i))
+			times = append(times, math.MinInt64)
+			continue
+		}
+		times = append(times, at.UnixNano())
+	}
+	return write(t, lines, &WriterOptions{TimeKey: []string{"time"}}), times
+}
+
+func TestSeek(t *testing.T) {
+	const n = 3000
+	data, times := timed(t, n)
+	for name, o := range map[string]Options{"one": {Parallel: 1}, "parallel": {Parallel: 3}, "plain": {Plain: true}} {
+		t.Run(name, func(t *testing.T) {
+			testSeek(t, data, times, o)
+			// Without the index: the packet is one of somebody else.
+			r := openBytes(t, data, &o)
+			defer r.Close()
+			r.indexSought = true
+			seekAll(t, r, times)
+		})
+	}
+}
+
+func testSeek(t *testing.T, data []byte, times []int64, o Options) {
+	r := openBytes(t, data, &o)
+	defer r.Close()
+	if r.index() == nil {
+		t.Fatal(r.indexErr)
+	}
+	seekAll(t, r, times)
+}
+
+func seekAll(t *testing.T, r *Reader, times []int64) {
+	t.Helper()
+	n := int64(len(times))
+	if r.Len() != n {
+		t.Fatalf("%d records", r.Len())
+	}
+	expect := func(what string, want int64) {
+		t.Helper()
+		for i := range int64(5) {
+			record, err := r.Next()
+			if want+i >= n {
+				if err != io.EOF {
+					t.Fatalf("%s: %v, want EOF", what, err)
+				}
+				return
+			}
+			check(t, err)
+			line, err := record.AppendJSON(nil)
+			check(t, err)
+			if record.Number() != want+i || !bytes.Contains(line, fmt.Appendf(nil, `"n":%d`, want+i)) {
+				t.Fatalf("%s: got record %d, %s, want %d", what, record.Number(), line, want+i)
+			}
+		}
+	}
+	rnd := rand.New(rand.NewPCG(3, 4))
+	for _, at := range []int64{0, -5, n - 1, n, n + 100, math.MaxInt64, math.MinInt64, 1, n / 2} {
+		check(t, r.SeekRecord(at))
+		expect(fmt.Sprint("record ", at), min(max(at, 0), n))
+	}
+	for range 20 {
+		at := rnd.Int64N(n)
+		check(t, r.SeekRecord(at))
+		expect(fmt.Sprint("record ", at), at)
+	}
+	first := func(ns int64) int64 {
+		for i, at := range times {
+			if at != math.MinInt64 && at >= ns {
+				return int64(i)
+			}
+		}
+		return n
+	}
+	begin, end, ok := r.TimeRange()
+	if !ok || first(begin) == n || first(end) == n || first(end+1e6) < n {
+		t.Errorf("range of time %d to %d, %v", begin, end, ok)
+	}
+	for _, ns := range []int64{math.MinInt64, begin, begin - 1, begin + 1, end, end + 1e6, math.MaxInt64} {
+		check(t, r.SeekTime(ns))
+		expect(fmt.Sprint("time ", ns), first(ns))
+	}
+	for range 20 {
+		ns := begin + rnd.Int64N(end-begin)
+		check(t, r.SeekTime(ns))
+		expect(fmt.Sprint("time ", ns), first(ns))
+	}
+}
+
+// TestSeekVectors goes to every record of the reference's archives, and back.
+func TestSeekVectors(t *testing.T) {
+	for _, v := range loadVectors(t) {
+		for _, a := range v.Archive {
+			if a.File == "" || a.Counts.Records > 300 {
+				continue
+			}
+			r := openVector(t, a.File, nil)
+			lines, err := readLines(r)
+			check(t, err)
+			if err := r.SeekRecord(0); err == ErrOrder {
+				check(t, r.Close())
+				continue
+			} else {
+				check(t, err)
+			}
+			want := bytes.SplitAfter(lines, []byte("\n"))
+			for i := len(want) - 2; i >= 0; i -= 7 {
+				check(t, r.SeekRecord(int64(i)))
+				got, err := readLines(r)
+				if err != nil || !bytes.Equal(got, bytes.Join(want[i:], nil)) {
+					t.Fatalf("%s from record %d: got %.200s, %v, want %.200s", a.File, i, got, err, bytes.Join(want[i:], nil))
+				}
+			}
+			check(t, r.Close())
+		}
+	}
+}
+
+func TestSeekErrors(t *testing.T) {
+	data, _ := timed(t, 10)
+	r := openBytes(t, data, &Options{Stored: true})
+	if err := r.SeekRecord(1); err != ErrOrder {
+		t.Errorf("%v", err)
+	}
+	check(t, r.Close())
+	if err := r.SeekRecord(1); err != ErrClosed {
+		t.Errorf("%v", err)
+	}
+	data = write(t, [][]byte{[]byte(`{"a":1}`)}, nil)
+	r = openBytes(t, data, nil)
+	defer r.Close()
+	if err := r.SeekTime(0); err != ErrNoTime {
+		t.Errorf("%v", err)
+	}
+	if _, _, ok := r.TimeRange(); ok {
+		t.Error("a range of time without times")
+	}
+	if record, err := r.Next(); err != nil || record.Number() != 0 {
+		t.Errorf("%v", err)
+	}
+}
