@@ -48,8 +48,8 @@ func (t NodeType) width() int64 {
 // batchRows is how many rows are decoded at a time.
 const batchRows = 256
 
-// batch is some rows of a table, decoded. It does not change until all that use it have released it.
-type batch struct {
+// rowBatch is some rows of a table, decoded. It does not change until all that use it have released it.
+type rowBatch struct {
 	t        *tableReader
 	from, to int64
 	cols     []values
@@ -86,12 +86,12 @@ type tableReader struct {
 	wants   *RowSet // nil if all rows are wanted
 	scratch []byte
 
-	b    *batch // the last one that was decoded
-	row  int64  // the current one, in b
-	next int64  // row behind b
+	b    *rowBatch // the last one that was decoded
+	row  int64     // the current one, in b
+	next int64     // row behind b
 
 	mu   sync.Mutex // guards what follows
-	free []*batch
+	free []*rowBatch
 	open int // batches that are in use, and 1 until the table is read to its end
 }
 
@@ -213,23 +213,23 @@ func (t *tableReader) leave(n int) {
 }
 
 // newBatch returns a batch to decode rows into.
-func (t *tableReader) newBatch() *batch {
+func (t *tableReader) newBatch() *rowBatch {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.open++
-	var b *batch
+	var b *rowBatch
 	if n := len(t.free); n > 0 {
 		b = t.free[n-1]
 		t.free = t.free[:n-1]
 	} else {
-		b = &batch{t: t, cols: make([]values, len(t.cols))}
+		b = &rowBatch{t: t, cols: make([]values, len(t.cols))}
 	}
 	b.refs.Store(1)
 	return b
 }
 
 // release gives a batch back.
-func (b *batch) release() {
+func (b *rowBatch) release() {
 	if b.refs.Add(-1) > 0 {
 		return
 	}
@@ -320,7 +320,7 @@ func resize(s []uint64, n int) []uint64 {
 	return s[:n]
 }
 
-func (t *tableReader) decodeColumn(b *batch, c *column, v *values) error {
+func (t *tableReader) decodeColumn(b *rowBatch, c *column, v *values) error {
 	n := int(b.to - b.from)
 	v.first = resize(v.first, n)
 	if c.typ == Boolean {
@@ -436,7 +436,7 @@ const maxWindow = 64 * batchRows
 
 // decodeVariables reads the variables of a batch, which as a rule are those from the first row's on up to those of the row
 // behind the last.
-func (t *tableReader) decodeVariables(b *batch, c *column, v *values) error {
+func (t *tableReader) decodeVariables(b *rowBatch, c *column, v *values) error {
 	v.vars, v.at = v.vars[:0], 0
 	n := len(v.first)
 	from, to := int64(v.first[0]>>24), c.variables

@@ -37,27 +37,27 @@ func (p *parallelTasks) wait() { p.group.Wait() }
 //	   └─────▶ work ─▶ workers ─▶ chunk.made─┘
 type pipeline struct {
 	r     *Reader
-	ready chan *chunk
+	ready chan *recordChunk
 	work  chan task
-	free  chan *chunk
+	free  chan *recordChunk
 	quit  chan struct{}
 	group sync.WaitGroup
 
-	now *chunk // that next takes records of
-	at  int    // the next record of it
+	now *recordChunk // that next takes records of
+	at  int          // the next record of it
 }
 
 // task is a chunk to make, or a frame to decompress.
 type task struct {
-	chunk *chunk
+	chunk *recordChunk
 	blob  *blob
 	frame int
 }
 
-// chunk is some records that follow each other.
-type chunk struct {
+// recordChunk is some records that follow each other.
+type recordChunk struct {
 	rows  []chunkRow
-	held  []*batch // that rows refer to
+	held  []*rowBatch // that rows refer to
 	out   []byte
 	ends  []int // of the records in out, which may be fewer than rows
 	errs  map[int]error
@@ -67,14 +67,14 @@ type chunk struct {
 }
 
 type chunkRow struct {
-	b   *batch
+	b   *rowBatch
 	row int64
 }
 
 const (
-	chunkBytes = 128 << 10 // JSON that a chunk should have
-	chunkMost  = 1 << 20   // beyond which it is left to the one who reads to make the rest
-	chunkRows  = 1024
+	recordChunkBytes = 128 << 10 // JSON that a chunk should have
+	recordChunkMost  = 1 << 20   // beyond which it is left to the one who reads to make the rest
+	recordChunkRows  = 1024
 
 	// pipelineRecords is how many records an archive must have for goroutines to be worth it.
 	pipelineRecords = 5000
@@ -86,9 +86,9 @@ func (r *Reader) newPipeline() *pipeline {
 		return nil
 	}
 	n := 2*r.parallel + 2
-	p := &pipeline{r: r, ready: make(chan *chunk, n), work: make(chan task, 4*n), free: make(chan *chunk, n), quit: make(chan struct{})}
+	p := &pipeline{r: r, ready: make(chan *recordChunk, n), work: make(chan task, 4*n), free: make(chan *recordChunk, n), quit: make(chan struct{})}
 	for range n {
-		p.free <- &chunk{made: make(chan struct{}, 1), limit: 64}
+		p.free <- &recordChunk{made: make(chan struct{}, 1), limit: 64}
 	}
 	r.seq.pipe = p
 	p.group.Go(p.collect)
@@ -102,7 +102,7 @@ func (r *Reader) newPipeline() *pipeline {
 func (p *pipeline) collect() {
 	defer close(p.work)
 	for {
-		var c *chunk
+		var c *recordChunk
 		select {
 		case c = <-p.free:
 		case <-p.quit:
@@ -124,8 +124,8 @@ func (p *pipeline) collect() {
 }
 
 // fill collects the rows of a chunk.
-func (p *pipeline) fill(c *chunk) {
-	var last *batch
+func (p *pipeline) fill(c *recordChunk) {
+	var last *rowBatch
 	for len(c.rows) < c.limit {
 		t, err := p.r.seq.next()
 		if err != nil {
@@ -143,7 +143,7 @@ func (p *pipeline) fill(c *chunk) {
 	}
 }
 
-func (c *chunk) holds(b *batch) bool {
+func (c *recordChunk) holds(b *rowBatch) bool {
 	for i := len(c.held) - 1; i >= 0; i-- {
 		if c.held[i] == b {
 			return true
@@ -153,14 +153,14 @@ func (c *chunk) holds(b *batch) bool {
 }
 
 // drop makes the chunk one without rows.
-func (c *chunk) drop() {
+func (c *recordChunk) drop() {
 	for i, b := range c.held {
 		b.release()
 		c.held[i] = nil
 	}
 	clear(c.rows)
 	c.rows, c.held, c.out, c.ends, c.errs, c.err = c.rows[:0], c.held[:0], c.out[:0], c.ends[:0], nil, nil
-	if cap(c.out) > 2*chunkMost {
+	if cap(c.out) > 2*recordChunkMost {
 		c.out = nil
 	}
 }
@@ -183,7 +183,7 @@ func (p *pipeline) serve() {
 }
 
 // render makes the JSON of the rows.
-func (c *chunk) render(v *renderer) {
+func (c *recordChunk) render(v *renderer) {
 	for i, row := range c.rows {
 		var err error
 		if c.out, err = v.appendRecord(c.out, row.b, row.row); err != nil {
@@ -193,12 +193,12 @@ func (c *chunk) render(v *renderer) {
 			c.errs[i] = err
 		}
 		c.ends = append(c.ends, len(c.out))
-		if len(c.out) > chunkMost {
+		if len(c.out) > recordChunkMost {
 			break
 		}
 	}
 	if n := len(c.rows); n > 0 {
-		c.limit = min(max(chunkBytes*len(c.ends)/(len(c.out)+1), 1), chunkRows)
+		c.limit = min(max(recordChunkBytes*len(c.ends)/(len(c.out)+1), 1), recordChunkRows)
 	}
 }
 

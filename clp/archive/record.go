@@ -5,7 +5,7 @@ import "github.com/tracehandler/tracehandler/event"
 // Record is one record of an archive. It is valid until the Reader's next Next, SeekRecord, SeekTime or Close.
 type Record struct {
 	v    *renderer
-	b    *batch
+	b    *rowBatch
 	row  int64
 	made bool   // line and err are what AppendJSON says
 	line []byte // not to be changed

@@ -30,7 +30,7 @@ func newRenderer(r *Reader) *renderer {
 }
 
 // appendRecord appends the JSON of a row of a batch: as it was written, if the side channel has kept that.
-func (v *renderer) appendRecord(dst []byte, b *batch, row int64) ([]byte, error) {
+func (v *renderer) appendRecord(dst []byte, b *rowBatch, row int64) ([]byte, error) {
 	l := b.t.layout
 	if b.t.side != nil {
 		if b.except {
@@ -47,7 +47,7 @@ func (v *renderer) appendRecord(dst []byte, b *batch, row int64) ([]byte, error)
 }
 
 // append appends the JSON of a row as l lays it out, and says where damage is.
-func (v *renderer) append(dst []byte, b *batch, row int64, l *layout) ([]byte, error) {
+func (v *renderer) append(dst []byte, b *rowBatch, row int64, l *layout) ([]byte, error) {
 	dst, err := v.appendRow(dst, b, int(row-b.from), l)
 	if err != nil {
 		var limit *LimitError
@@ -59,7 +59,7 @@ func (v *renderer) append(dst []byte, b *batch, row int64, l *layout) ([]byte, e
 	return dst, nil
 }
 
-func (v *renderer) appendRow(dst []byte, b *batch, i int, l *layout) ([]byte, error) {
+func (v *renderer) appendRow(dst []byte, b *rowBatch, i int, l *layout) ([]byte, error) {
 	at := int32(0)
 	var err error
 	for _, cut := range l.cuts {
@@ -72,7 +72,7 @@ func (v *renderer) appendRow(dst []byte, b *batch, i int, l *layout) ([]byte, er
 	return append(dst, l.text[at:]...), nil
 }
 
-func (v *renderer) appendValue(dst []byte, b *batch, column, i int) ([]byte, error) {
+func (v *renderer) appendValue(dst []byte, b *rowBatch, column, i int) ([]byte, error) {
 	vs := &b.cols[column]
 	x := vs.first[i]
 	switch b.t.cols[column].typ {
@@ -139,7 +139,7 @@ func (v *renderer) appendTime(dst []byte, id uint64, ns int64) ([]byte, error) {
 }
 
 // appendClp appends an encoded text.
-func (v *renderer) appendClp(dst []byte, b *batch, column, i int, known *logtypes) ([]byte, error) {
+func (v *renderer) appendClp(dst []byte, b *rowBatch, column, i int, known *logtypes) ([]byte, error) {
 	cell := b.cols[column].first[i]
 	l, err := known.get(cell & 0xFFFFFF)
 	if err != nil {
@@ -179,7 +179,7 @@ func (v *renderer) appendClp(dst []byte, b *batch, column, i int, known *logtype
 }
 
 // variables returns n encoded variables of a column from index on.
-func (v *renderer) variables(b *batch, column int, index uint64, n int) ([]uint64, error) {
+func (v *renderer) variables(b *rowBatch, column int, index uint64, n int) ([]uint64, error) {
 	c, vs := &b.t.cols[column], &b.cols[column]
 	if index > uint64(c.variables) || uint64(n) > uint64(c.variables)-index {
 		return nil, fmt.Errorf("%w: %d from %d on, of %d", ErrVariable, n, index, c.variables)
@@ -202,7 +202,7 @@ func (v *renderer) variables(b *batch, column int, index uint64, n int) ([]uint6
 }
 
 // appendArray appends an array that is kept as text.
-func (v *renderer) appendArray(dst []byte, b *batch, column, i int) ([]byte, error) {
+func (v *renderer) appendArray(dst []byte, b *rowBatch, column, i int) ([]byte, error) {
 	from := len(dst)
 	dst, err := v.appendClp(dst, b, column, i, &v.arrays)
 	if err == nil {

@@ -31,7 +31,7 @@ func (t *tableReader) compose() error {
 }
 
 // decodeSide notes what the side channel says about the rows of a batch.
-func (t *tableReader) decodeSide(b *batch) {
+func (t *tableReader) decodeSide(b *rowBatch) {
 	b.shape, b.except = b.shape[:0], false
 	if t.side == nil {
 		return
@@ -53,7 +53,7 @@ func (t *tableReader) decodeSide(b *batch) {
 }
 
 // shaped returns the layout of a row.
-func (t *tableReader) shaped(b *batch, row int64) *layout {
+func (t *tableReader) shaped(b *rowBatch, row int64) *layout {
 	k := len(t.shapes) - 1
 	if len(b.shape) > 0 {
 		k = int(b.shape[row-b.from])
