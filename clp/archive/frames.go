@@ -38,7 +38,7 @@ func (r *Reader) decodeFrame(dst []byte, s section, base int64, stream int, f fr
 	if err := h.Decode(packed); err != nil {
 		return dst, wrong(fmt.Errorf("archive: decompress: %w", err))
 	}
-	if h.Skippable || !h.HasFCS || h.FrameContentSize != uint64(f.length) {
+	if h.Skippable || h.HasFCS && h.FrameContentSize != uint64(f.length) { // short frames do not say how long they are
 		return dst, wrong(errFrame)
 	}
 	n := len(dst)
