@@ -23,6 +23,7 @@ type cut struct {
 type composer struct {
 	tree     *tree
 	pool     *pool
+	project  *projection // what is to be shown, nil for all
 	l        *layout
 	columns  map[int32]int32   // node → column, of the ordered region
 	members  map[int32][]int32 // object → nodes in it
@@ -49,7 +50,7 @@ func compose(r *Reader, s *schema, root int32) (*layout, int64, error) {
 
 func newComposer(r *Reader, s *schema) *composer {
 	return &composer{
-		tree: &r.tree, pool: r.pool, l: &layout{}, columns: map[int32]int32{}, members: map[int32][]int32{}, inserted: map[int32]bool{}, arrays: map[int32]span{},
+		tree: &r.tree, pool: r.pool, project: r.project, l: &layout{}, columns: map[int32]int32{}, members: map[int32][]int32{}, inserted: map[int32]bool{}, arrays: map[int32]span{},
 		entries: r.schemas.unordered(s), steps: 1<<24 + 64*int(s.n),
 	}
 }
@@ -63,6 +64,9 @@ func (c *composer) compose(ordered []int32, root int32) error {
 	}
 	slices.Sort(ordered)
 	for _, id := range ordered {
+		if !c.project.keeps(id) {
+			continue
+		}
 		if err := c.insert(id); err != nil {
 			return err
 		}
@@ -72,6 +76,9 @@ func (c *composer) compose(ordered []int32, root int32) error {
 		return err
 	}
 	for _, id := range roots {
+		if !c.project.keeps(id) {
+			continue
+		}
 		if err := c.insert(id); err != nil {
 			return err
 		}

@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"iter"
-	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -71,7 +70,8 @@ type Reader struct {
 	found       *archiveIndex // by index
 	indexErr    error
 
-	side *side // nil if there is none, or it is not to be used
+	side    *side       // nil if there is none, or it is not to be used
+	project *projection // nil if all is to be shown
 
 	filter   func(Table) (*Condition, error)
 	filters  []Filter // of the tables, if filter is not nil
@@ -328,7 +328,7 @@ func (r *Reader) start() error {
 	if r.stored {
 		return nil
 	}
-	return r.position(math.MinInt64)
+	return r.position(minNumber)
 }
 
 // countTables notes how many tables of each stream are to be read.

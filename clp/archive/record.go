@@ -44,8 +44,8 @@ func (r *Record) AppendJSON(dst []byte) ([]byte, error) {
 // JSON returns what AppendJSON appends. It is valid as long as the record is, and must not be changed.
 func (r *Record) JSON() ([]byte, error) {
 	if !r.made {
-		r.line, r.err = r.v.appendRecord(r.v.line[:0], r.b, r.row)
-		r.v.line, r.made = r.line, true
+		r.line, r.err = r.v.appendRecord(r.v.whole[:0], r.b, r.row)
+		r.v.whole, r.made = r.line, true
 	}
 	return r.line, r.err
 }

@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ type renderer struct {
 	clock        *clock // the last one
 	clockID      uint64
 	word, line   []byte
+	whole        []byte // the record of JSON
 	bytes        []byte
 	vars         []uint64
 }
@@ -34,11 +36,16 @@ func (v *renderer) appendRecord(dst []byte, b *rowBatch, row int64) ([]byte, err
 	l := b.t.layout
 	if b.t.side != nil {
 		if b.except {
-			line, isOne, err := b.t.side.appendException(dst, row)
+			line, isOne, err := b.t.side.appendException(v.line[:0], row)
+			if v.line = line; err == nil && isOne && !json.Valid(line) {
+				err = fmt.Errorf("%w: row %d of schema %d is not JSON", ErrSide, row, b.t.s.id)
+			}
 			if err != nil {
 				v.r.sideFailed(err)
+			} else if isOne && v.r.project != nil {
+				return v.r.project.appendLine(dst, line), nil
 			} else if isOne {
-				return line, nil
+				return append(dst, bytes.TrimSpace(line)...), nil
 			}
 		}
 		l = b.t.shaped(b, row)

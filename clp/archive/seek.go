@@ -81,6 +81,9 @@ func (r *Reader) rewind() error {
 	return r.err
 }
 
+// minNumber is before all numbers.
+const minNumber = -1 << 63
+
 // position makes the next record, after rewind, the first one whose number is at least number.
 func (r *Reader) position(number int64) error {
 	for i := range r.tables.list {

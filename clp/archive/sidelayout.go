@@ -3,10 +3,10 @@ package archive
 import "fmt"
 
 // composeShape builds the layout of the records of s whose members stand in the order of tokens; see [side]. It is an error if
-// they are not the members of the schema: each value once, each null and each empty object as often as one likes.
+// they are not the members of the schema, or some of them if there is a projection: each value once, each null and each empty object as often as one likes.
 func composeShape(r *Reader, s *schema, tokens []uint32) (*layout, int64, error) {
 	c := newComposer(r, s)
-	err := c.shape(r.schemas.ordered(s), r.tree.object, tokens)
+	err := c.shape(r.schemas.ordered(s), r.tree.object, c.project.tokens(c.tree, tokens))
 	return c.l, c.taken, err
 }
 
@@ -85,7 +85,7 @@ func (c *composer) shape(ordered []int32, root int32, tokens []uint32) error {
 			return err
 		}
 	}
-	if len(seen) != known {
+	if len(seen) != known && c.project == nil {
 		return fmt.Errorf("%w: %d members of %d in a shape", ErrSide, len(seen), known)
 	}
 	for range open {

@@ -1,0 +1,237 @@
+package archive
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// projection is the keys that records are to have.
+type projection struct {
+	root  *projected
+	nodes []bool // of the schema tree, that are kept: those of the keys, and what is inside them
+}
+
+// projected is a key of a projection: all of it, or only what is inside it.
+type projected struct {
+	all     bool
+	members map[string]*projected
+}
+
+// Project has records show only some keys, and those columns decoded that hold them. A key is a path in the syntax of KQL: a.b
+// is b inside a, a\.b is a key with a dot. Of an object and of an array, everything inside is shown. Records without the
+// keys are empty objects. Project must come before the first Next, and once.
+//
+// A query that confirms records by their JSON sees only these keys.
+func (r *Reader) Project(keys ...string) error {
+	if r.err != nil {
+		return r.err
+	}
+	if r.started || r.project != nil {
+		return errors.New("archive: Project comes too late")
+	}
+	p := &projection{root: &projected{members: map[string]*projected{}}}
+	for _, key := range keys {
+		words, err := splitKey(key)
+		if err != nil {
+			return err
+		}
+		at := p.root
+		for _, word := range words {
+			if at.all {
+				break
+			}
+			next := at.members[word]
+			if next == nil {
+				next = &projected{members: map[string]*projected{}}
+				at.members[word] = next
+			}
+			at = next
+		}
+		at.all = true
+	}
+	if err := r.pool.take(int64(len(r.tree.nodes)) * 9); err != nil {
+		return err
+	}
+	p.nodes = make([]bool, len(r.tree.nodes))
+	inside := make([]*projected, len(r.tree.nodes)) // what is asked of a node, if it is not kept
+	for id, n := range r.tree.nodes {
+		switch {
+		case int32(id) == r.tree.object:
+			inside[id] = p.root
+		case n.Parent < 0:
+		case p.nodes[n.Parent]:
+			p.nodes[id] = true
+		case inside[n.Parent] != nil:
+			if k := inside[n.Parent].members[n.Key]; k != nil && k.all {
+				p.nodes[id] = true
+			} else if k != nil && n.Type == Object {
+				inside[id] = k
+			}
+		}
+	}
+	r.project = p
+	return nil
+}
+
+// keeps reports whether a node is shown. p may be nil, which is everything.
+func (p *projection) keeps(id int32) bool { return p == nil || p.nodes[id] }
+
+// tokens leaves out of a shape what is not shown. Objects of which nothing is shown are left out, too.
+func (p *projection) tokens(t *tree, tokens []uint32) []uint32 {
+	if p == nil {
+		return tokens
+	}
+	var out, open []uint32 // the objects around a token; the first shown of them are in out
+	shown := 0
+	for _, token := range tokens {
+		id := int32(token >> 1)
+		for len(open) > 0 && int32(open[len(open)-1]>>1) != t.nodes[id].Parent {
+			open = open[:len(open)-1]
+		}
+		shown = min(shown, len(open))
+		if token&tokenBegin != 0 {
+			open = append(open, token)
+		} else if p.nodes[id] {
+			out = append(append(out, open[shown:]...), token)
+			shown = len(open)
+		}
+	}
+	return out
+}
+
+// appendLine appends what is shown of a record that was kept as it was written: valid JSON.
+func (p *projection) appendLine(dst, line []byte) []byte {
+	l := lineScanner{b: line}
+	l.space()
+	return l.object(dst, p.root)
+}
+
+// lineScanner goes through valid JSON.
+type lineScanner struct {
+	b   []byte
+	pos int
+}
+
+func (l *lineScanner) space() {
+	for l.pos < len(l.b) && (l.b[l.pos] == ' ' || l.b[l.pos] == '\t' || l.b[l.pos] == '\n' || l.b[l.pos] == '\r') {
+		l.pos++
+	}
+}
+
+// text returns the string that begins here, quotes included.
+func (l *lineScanner) text() []byte {
+	from := l.pos
+	for l.pos++; l.b[l.pos] != '"'; l.pos++ {
+		if l.b[l.pos] == '\\' {
+			l.pos++
+		}
+	}
+	l.pos++
+	return l.b[from:l.pos]
+}
+
+// value returns the value that begins here.
+func (l *lineScanner) value() []byte {
+	from, depth := l.pos, 0
+	for {
+		switch c := l.b[l.pos]; {
+		case c == '"':
+			l.text()
+		case c == '{' || c == '[':
+			depth++
+			l.pos++
+		case c == '}' || c == ']':
+			depth--
+			l.pos++
+		case depth == 0: // a number or a word
+			for l.pos < len(l.b) && !bytes.ContainsRune([]byte(" \t\n\r,}]"), rune(l.b[l.pos])) {
+				l.pos++
+			}
+		default:
+			l.pos++
+		}
+		if depth == 0 {
+			return l.b[from:l.pos]
+		}
+	}
+}
+
+// object appends the members of the object that begins here which are shown.
+func (l *lineScanner) object(dst []byte, p *projected) []byte {
+	dst = append(dst, '{')
+	first := true
+	l.pos++
+	for l.space(); l.b[l.pos] != '}'; l.space() {
+		if l.b[l.pos] == ',' {
+			l.pos++
+			l.space()
+		}
+		key := l.text()
+		l.space()
+		l.pos++ // :
+		l.space()
+		var name string
+		if json.Unmarshal(key, &name) != nil {
+			name = string(key)
+		}
+		begin := len(dst)
+		if !first {
+			dst = append(dst, ',')
+		}
+		dst = append(append(dst, key...), ':')
+		value := len(dst)
+		switch m := p.members[name]; {
+		case m != nil && m.all:
+			dst = append(dst, l.value()...)
+		case m != nil && l.b[l.pos] == '{':
+			if dst = l.object(dst, m); len(dst) == value+len("{}") {
+				dst = dst[:begin]
+			}
+		default:
+			l.value()
+			dst = dst[:begin]
+		}
+		first = first && len(dst) == begin
+	}
+	l.pos++
+	return append(dst, '}')
+}
+
+// splitKey takes a path apart: words with dots between, and backslashes before bytes that mean something in a query.
+func splitKey(key string) ([]string, error) {
+	var words []string
+	var b strings.Builder
+	begin := true
+	for i := 0; i < len(key); i++ {
+		c := key[i]
+		switch {
+		case c == '\\':
+			if i++; i == len(key) || strings.IndexByte(escapedInKey, key[i]) < 0 {
+				return nil, fmt.Errorf("archive: key %q: backslash before something that needs none", key)
+			}
+			b.WriteByte(key[i])
+		case c == '.':
+			if b.Len() == 0 {
+				return nil, fmt.Errorf("archive: key %q: empty word", key)
+			}
+			words = append(words, b.String())
+			b.Reset()
+		case begin && strings.IndexByte("@$!#", c) >= 0:
+			return nil, fmt.Errorf("archive: key %q: only keys of the records can be chosen", key)
+		case c == '*' && b.Len() == 0 && (i+1 == len(key) || key[i+1] == '.'):
+			return nil, fmt.Errorf("archive: key %q: keys with * cannot be chosen", key)
+		default:
+			b.WriteByte(c)
+		}
+		begin = false
+	}
+	if b.Len() == 0 {
+		return nil, fmt.Errorf("archive: key %q: empty word", key)
+	}
+	return append(words, b.String()), nil
+}
+
+const escapedInKey = `\.*@$!#"?(){}:<>`
