@@ -73,13 +73,16 @@ func (r *Reader) loadIndexOf(packet []byte) (*archiveIndex, error) {
 	return x, r.pool.take(int64(2 * len(plain))) // about: it keeps no more than memory
 }
 
-// unpackIndex decompresses an index, which must say how long it is.
+// unpackIndex decompresses an index, which must say how long it is unless it is short.
 func unpackIndex(packed []byte, limit int64) ([]byte, error) {
 	var h zstd.Header
 	if err := h.Decode(packed); err != nil {
 		return nil, err
 	}
-	if !h.HasFCS || h.FrameContentSize > uint64(limit) {
+	if !h.HasFCS {
+		h.FrameContentSize = 256
+	}
+	if h.FrameContentSize > uint64(limit) {
 		return nil, fmt.Errorf("%d bytes, uncompressed", h.FrameContentSize)
 	}
 	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(uint64(max(limit, 16<<20))))
@@ -87,7 +90,11 @@ func unpackIndex(packed []byte, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer d.Close()
-	return d.DecodeAll(packed, make([]byte, 0, h.FrameContentSize))
+	plain, err := d.DecodeAll(packed, make([]byte, 0, h.FrameContentSize))
+	if err == nil && uint64(len(plain)) > h.FrameContentSize {
+		err = errors.New("it is longer than it says")
+	}
+	return plain, err
 }
 
 // indexFacts collects what an index must agree with.

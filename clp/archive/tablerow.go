@@ -1,6 +1,9 @@
 package archive
 
-import "sort"
+import (
+	"errors"
+	"sort"
+)
 
 // compose makes the layouts of the rows, and finds the columns that they show.
 func (t *tableReader) compose() error {
@@ -78,9 +81,15 @@ func (t *tableReader) shaped(b *rowBatch, row int64) *layout {
 func (r *Reader) sideFailed(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.sideErr == nil {
-		r.sideErr = err
+	if r.sideErr != nil {
+		return
 	}
+	var c *CorruptError
+	var l *LimitError
+	if !errors.As(err, &c) && !errors.As(err, &l) {
+		err = corrupt(sectionData, 0, err, "side channel")
+	}
+	r.sideErr = err
 }
 
 // ready loads what is needed to show the records of the table.
