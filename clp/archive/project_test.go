@@ -3,7 +3,6 @@ package archive
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -53,41 +52,6 @@ func TestProject(t *testing.T) {
 			}
 			check(t, r.Close())
 		}
-	}
-}
-
-// TestProjectColumns decodes no column that is not asked for.
-func TestProjectColumns(t *testing.T) {
-	data, times := timed(t, 120_000)
-	decoded := map[string]int64{}
-	for _, key := range []string{"n", ""} {
-		r := openBytes(t, data, &Options{Parallel: 1})
-		if key != "" {
-			check(t, r.Project(key))
-		}
-		i := 0
-		var line []byte
-		for record, err := range r.All() {
-			if err == nil {
-				line, err = record.AppendJSON(line[:0])
-			}
-			if err != nil || key != "" && string(line) != fmt.Sprintf(`{"n":%d}`, i) {
-				t.Fatalf("record %d: %s, %v", i, line, err)
-			}
-			i++
-		}
-		if i != len(times) {
-			t.Errorf("%d records", i)
-		}
-		s := r.Stats()
-		if !s.Index || s.Read == 0 || s.Read > int64(len(data)) {
-			t.Errorf("%+v of %d bytes", s, len(data))
-		}
-		decoded[key] = s.Decoded
-		check(t, r.Close())
-	}
-	if decoded["n"] > decoded[""]*2/3 {
-		t.Errorf("decoded bytes %v", decoded)
 	}
 }
 

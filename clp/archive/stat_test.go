@@ -50,36 +50,3 @@ func TestKeys(t *testing.T) {
 		check(t, r.Close())
 	}
 }
-
-// TestKeysFrames adds up what the columns of a large archive take.
-func TestKeysFrames(t *testing.T) {
-	data, times := timed(t, 120_000)
-	r := openBytes(t, data, nil)
-	defer r.Close()
-	keys, err := r.Keys()
-	check(t, err)
-	var packed, bytes, section int64
-	exact := 0
-	for _, k := range keys {
-		packed += k.Packed
-		bytes += k.Bytes
-		if k.Exact {
-			exact++
-		}
-		if k.Path == "n" && k.Records != int64(len(times)) {
-			t.Errorf("%+v", k)
-		}
-	}
-	for _, s := range r.Sections() {
-		if s.Name == sectionData {
-			section = s.Bytes
-		}
-	}
-	var want int64
-	for table := range r.Tables() {
-		want += table.Bytes
-	}
-	if packed > section || packed < section/2 || bytes != want || exact == 0 {
-		t.Errorf("columns have %d bytes of %d, packed %d of %d; %d are exact", bytes, want, packed, section, exact)
-	}
-}
