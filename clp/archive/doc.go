@@ -50,12 +50,24 @@
 // dictionaries the writer keeps hashes of 96 bits and no text. With WriterOptions.Concurrency of two and more, one goroutine
 // looks up strings, and others compress.
 //
+// With Options.Plain records are shown as other programs show them.
+//
+// # Parts
+//
+// [Reader.Project] decodes only some keys, [Reader.SeekRecord] and [Reader.SeekTime] go to a record, [Reader.Select] leaves
+// out what a condition rules out, [Reader.Keys] says what each key takes. [OpenSet] reads several archives as one log.
+//
 // # Order and memory
 //
 // Records of one schema lie together, so that the order of the log must be restored: all tables are merged by the number
-// of the record. That needs a place in every column of every table at once, but a compressed stream can only be read from
-// its start. The reader decompresses each stream once, and what does not fit into Options.Memory it compresses again, in
-// small pages of which any can be had back. Options.Stored saves that where the order does not matter.
+// of the record. That needs a place in every column of every table at once. Archives that are written here have an index of
+// independent frames, 65,536 rows of a column each: a frame is decompressed when the records come to it, and let go behind
+// them, and so are those of the dictionaries. The streams of other archives can only be read from their start. The reader
+// decompresses each once, and what does not fit into Options.Memory it compresses again, in small pages of which any can
+// be had back. Options.Stored saves that where the order does not matter.
+//
+// A Reader of a large archive has goroutines that decompress and make records ahead, as Options.Parallel says; Close ends
+// them. What they may be ahead is bounded.
 //
 // # Errors
 //
@@ -63,5 +75,8 @@
 // of schemas and tables is an error of Open. Damage elsewhere spares what is whole: records of other tables, and records
 // of the table that do not need the value that is damaged. Input is not trusted: nothing is allocated from a length that the
 // input has not backed with bytes, and what the whole archive may take is limited (*[LimitError]). The format has no
-// checksums; a changed byte that decompresses to something sensible is not noticed unless the writer added those of zstd.
+// checksums; a changed byte that decompresses to something sensible is not noticed unless the writer added those of zstd, as
+// this package does: of its archives, records are right or missing with an error, and with an index a damaged frame takes no
+// others with it than the rows that it is of. A damaged index is not used. Of a damaged side channel, records are as with
+// Options.Plain.
 package archive

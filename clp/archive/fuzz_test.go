@@ -2,6 +2,7 @@ package archive
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -89,6 +90,23 @@ func readAll(t *testing.T, data []byte, o *Options) {
 		}
 		if n++; n == 10_000 {
 			break
+		}
+	}
+	if _, err := r.Keys(); err != nil {
+		checkTyped(t, err)
+		return
+	}
+	for _, seek := range []func() error{func() error { return r.SeekRecord(int64(n / 2)) }, func() error { return r.SeekTime(1e18) }} {
+		if err := seek(); err == ErrOrder || err == ErrNoTime {
+			continue
+		} else if err != nil {
+			checkTyped(t, err)
+			return
+		}
+		if record, err := r.Next(); err == nil {
+			record.AppendJSON(line[:0])
+		} else if err != io.EOF {
+			checkTyped(t, err)
 		}
 	}
 }
