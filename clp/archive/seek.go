@@ -153,7 +153,7 @@ func (r *Reader) firstAfter(i int, nodes []int32, ns, best int64) (int64, error)
 	}
 	defer t.close()
 	k := slices.IndexFunc(t.cols, func(c column) bool { return slices.Contains(nodes, c.node) })
-	if k < 0 {
+	if k < 0 || t.order < 0 {
 		return best, nil
 	}
 	c, order := &t.cols[k], &t.cols[t.order]
@@ -216,6 +216,12 @@ func (t *tableReader) numberOf(row int64) (int64, error) {
 
 // rowOf returns the first row whose number is at least number, and that, the number of rows if there is none.
 func (t *tableReader) rowOf(number int64) (row, found int64, err error) {
+	if t.order < 0 { // of an archive that has the order of other tables; they are as if at the begin
+		if number > 0 {
+			return t.t.records, 0, nil
+		}
+		return 0, 0, nil
+	}
 	c := &t.cols[t.order]
 	if number <= 0 && len(c.blocks) > 0 {
 		return 0, c.blocks[0].start, nil
