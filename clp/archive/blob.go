@@ -24,6 +24,7 @@ type blob struct {
 type frameState struct {
 	first int32 // page
 	mu    sync.Mutex
+	known bool  // was decompressed once
 	err   error // why it cannot be read
 }
 
@@ -100,7 +101,7 @@ func (b *blob) page(off int64) (plain []byte, from int, err error) {
 				return plain, from, err
 			}
 		}
-		if err := b.fetch(k); err != nil {
+		if err := b.fetch(k, i); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -112,22 +113,31 @@ func (b *blob) inFrame(k int, off int64) (page, from int) {
 	return int(b.state[k].first) + int(off/pageSize), int(off % pageSize)
 }
 
-// fetch makes the pages of a frame.
-func (b *blob) fetch(k int) error {
+// ahead makes the pages of a frame that was not needed yet.
+func (b *blob) ahead(k int) {
+	st := &b.state[k]
+	st.mu.Lock()
+	known := st.known
+	st.mu.Unlock()
+	if !known {
+		b.fetch(k, int(st.first)) // an error comes again when the frame is needed
+	}
+}
+
+// fetch makes the pages of a frame from page i on; those before were let go.
+func (b *blob) fetch(k, i int) error {
 	st, f := &b.state[k], b.frames[k]
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if st.err != nil {
 		return st.err
 	}
-	pages := b.pages[st.first:][:(f.length+pageSize-1)/pageSize]
-	missing := false
-	for i := range pages {
-		missing = missing || pages[i].Load() == nil
-	}
-	if !missing {
+	if b.pages[i].Load() != nil {
 		return nil
 	}
+	st.known = true
+	first := i - int(st.first)
+	pages := b.pages[st.first:][:(f.length+pageSize-1)/pageSize]
 	buf := b.pool.buffer()
 	defer b.pool.buffers.Put(buf)
 	plain, err := b.decode((*buf)[:0], f)
@@ -138,7 +148,7 @@ func (b *blob) fetch(k int) error {
 		}
 		return err
 	}
-	for i := range pages {
+	for i := first; i < len(pages); i++ {
 		if pages[i].Load() != nil {
 			continue
 		}

@@ -36,12 +36,13 @@ func (p *parallelTasks) wait() { p.group.Wait() }
 //	   │                                     ▲
 //	   └─────▶ work ─▶ workers ─▶ chunk.made─┘
 type pipeline struct {
-	r     *Reader
-	ready chan *recordChunk
-	work  chan task
-	free  chan *recordChunk
-	quit  chan struct{}
-	group sync.WaitGroup
+	r      *Reader
+	ready  chan *recordChunk
+	work   chan task // chunks
+	frames chan task // frames
+	free   chan *recordChunk
+	quit   chan struct{}
+	group  sync.WaitGroup
 
 	now *recordChunk // that next takes records of
 	at  int          // the next record of it
@@ -86,7 +87,7 @@ func (r *Reader) newPipeline() *pipeline {
 		return nil
 	}
 	n := 2*r.parallel + 2
-	p := &pipeline{r: r, ready: make(chan *recordChunk, n), work: make(chan task, 4*n), free: make(chan *recordChunk, n), quit: make(chan struct{})}
+	p := &pipeline{r: r, ready: make(chan *recordChunk, n), work: make(chan task, n), frames: make(chan task, 16*n), free: make(chan *recordChunk, n), quit: make(chan struct{})}
 	for range n {
 		p.free <- &recordChunk{made: make(chan struct{}, 1), limit: 64}
 	}
@@ -165,12 +166,31 @@ func (c *recordChunk) drop() {
 	}
 }
 
+// task returns the next task: frames first, which the goroutine that collects will wait for.
+func (p *pipeline) task() (t task, ok bool) {
+	select {
+	case t = <-p.frames:
+		return t, true
+	default:
+	}
+	select {
+	case t = <-p.frames:
+		return t, true
+	case t, ok = <-p.work:
+		return t, ok
+	}
+}
+
 // serve does what there is to do.
 func (p *pipeline) serve() {
 	v := newRenderer(p.r)
-	for t := range p.work {
+	for {
+		t, ok := p.task()
+		if !ok {
+			return
+		}
 		if t.chunk == nil {
-			t.blob.fetch(t.frame) // an error comes again when the frame is needed
+			t.blob.ahead(t.frame)
 			continue
 		}
 		select {
@@ -254,7 +274,7 @@ func (p *pipeline) ahead(b *blob, frame int) {
 		return
 	}
 	select {
-	case p.work <- task{blob: b, frame: frame}:
+	case p.frames <- task{blob: b, frame: frame}:
 	default:
 	}
 }
