@@ -326,6 +326,65 @@ func TestWriteRandom(t *testing.T) {
 	}
 }
 
+// TestWriteRefuses changes lines: the writer takes what package event takes, and says what it says.
+func TestWriteRefuses(t *testing.T) {
+	random := rand.New(rand.NewPCG(9, 10))
+	alphabet := "{}[]:,\"\\ue01.-+tfn \t\x01"
+	var writers []*Writer
+	for _, structured := range []bool{false, true} {
+		w, err := NewWriter(io.Discard, &WriterOptions{Structured: structured, TimeKey: []string{"time"}})
+		check(t, err)
+		defer w.Abort()
+		writers = append(writers, w)
+	}
+	refused := 0
+	for range 20_000 {
+		line := []byte(randomMembers(random, 0))
+		for range 1 + random.IntN(2) {
+			at := random.IntN(len(line))
+			switch random.IntN(3) {
+			case 0:
+				line[at] = alphabet[random.IntN(len(alphabet))]
+			case 1:
+				line = slices.Delete(line, at, at+1)
+			default:
+				line = slices.Insert(line, at, alphabet[random.IntN(len(alphabet))])
+			}
+			if len(line) == 0 {
+				line = []byte("x")
+			}
+		}
+		_, want := event.Parse(line)
+		if want != nil {
+			refused++
+		}
+		for _, w := range writers {
+			nodes := len(w.nodes)
+			err := w.Write(line)
+			if (err == nil) != (want == nil) || err != nil && err.Error() != want.Error() {
+				t.Fatalf("%q: %v, want %v", line, err, want)
+			}
+			if err != nil && len(w.nodes) != nodes {
+				t.Fatalf("%q: a line that was refused left nodes", line)
+			}
+		}
+	}
+	if refused < 5000 || refused > 19_000 {
+		t.Errorf("%d refused", refused)
+	}
+	deep := func(n int) []byte {
+		return []byte(strings.Repeat(`{"a":`, n-1) + "{}" + strings.Repeat("}", n-1))
+	}
+	for _, line := range [][]byte{deep(event.MaxDepth + 1), []byte(`{"a":` + strings.Repeat("[", event.MaxDepth) + strings.Repeat("]", event.MaxDepth) + "}")} {
+		for _, w := range writers {
+			if err := w.Write(line); !errors.Is(err, event.ErrDepth) {
+				t.Errorf("%d levels: %v", len(line), err)
+			}
+		}
+	}
+	check(t, writers[0].Write(deep(event.MaxDepth)))
+}
+
 // FuzzWriter writes any line, and a known one, and reads them again.
 func FuzzWriter(f *testing.F) {
 	for _, l := range []string{`{"a":[1,{"b":"c d"}]}`, `{"time":"2026-01-02T03:04:05.5Z","f":1.50e-3}`, `{"a":1,"a":2,"":{"x":"\u0011 \ud800"}}`} {
