@@ -162,6 +162,20 @@ func (r *Reader) TimeKey() string {
 	return ""
 }
 
+// Archive returns the CLP archive that is read, of a set its last one, for what it says of itself; nil for everything else.
+// Whoever reads records from it leaves the Reader alone. Close closes it.
+func (r *Reader) Archive() *archive.Reader {
+	switch s := r.src.(type) {
+	case *archiveSource:
+		return s.r
+	case *setSource:
+		if s.last != nil {
+			return s.last.r
+		}
+	}
+	return nil
+}
+
 // choose implements selecting.
 func (s *archiveSource) choose(q *kql.Query) {
 	if s.r != nil {

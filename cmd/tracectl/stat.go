@@ -31,6 +31,9 @@ func newStatCommand() *cobra.Command {
 		Long: `Stat reads traces and prints what is in them, for each file and for all: events, lines that are none, bytes of text and as
 stored, gzip members or zstd frames, damage, the span of time, levels, and the most common keys, with the kinds of values they have.
 With flags that choose events, times, levels and keys are those of the events chosen.
+
+Of a CLP archive it also prints its sections, what the columns of each key take, and its schemas: which keys occur together. A ~
+marks the share of a key in what is compressed together with others. Texts are in the dictionaries, which keys share.
 ` + selectingHelp,
 		Example: `  tracectl stat app.ndjson.zst
   tracectl stat --json traces/ | jq .total.levels
@@ -62,6 +65,7 @@ func runStat(cmd *cobra.Command, args []string, o *statOptions) error {
 	}
 	t := newTroubles(cmd)
 	var files []*summary.Summary
+	archives := []archiveStat{}
 	for _, path := range paths {
 		in, err := open(cmd, path)
 		if err != nil {
@@ -70,12 +74,20 @@ func runStat(cmd *cobra.Command, args []string, o *statOptions) error {
 		}
 		files = append(files, summarize(cmd, in, choose, t))
 		_ = in.Close() // nothing was written
+		if isArchive(in) {
+			archives = append(archives, archiveStats(cmd, path, t)...)
+		}
 	}
 	total := summary.Total(files)
 	if o.json {
-		err = writeStatJSON(cmd.OutOrStdout(), files, total, o.top)
+		err = writeStatJSON(cmd.OutOrStdout(), files, archives, total, o.top)
 	} else if len(files) > 0 {
 		err = writeStat(cmd, files, total, o.top, loc)
+	}
+	for i := range archives {
+		if err == nil && !o.json {
+			err = archives[i].write(cmd.OutOrStdout(), o.top, useColor(cmd, cmd.OutOrStdout()))
+		}
 	}
 	if err != nil {
 		return err
@@ -137,7 +149,7 @@ func layers(in *input) string {
 	}
 }
 
-func writeStatJSON(w io.Writer, files []*summary.Summary, total *summary.Summary, top int) error {
+func writeStatJSON(w io.Writer, files []*summary.Summary, archives []archiveStat, total *summary.Summary, top int) error {
 	if files == nil {
 		files = []*summary.Summary{}
 	}
@@ -145,9 +157,10 @@ func writeStatJSON(w io.Writer, files []*summary.Summary, total *summary.Summary
 		s.SetTop(top)
 	}
 	return writeIndented(w, struct {
-		Files []*summary.Summary `json:"files"`
-		Total *summary.Summary   `json:"total"`
-	}{files, total})
+		Files    []*summary.Summary `json:"files"`
+		Archives []archiveStat      `json:"archives,omitempty"`
+		Total    *summary.Summary   `json:"total"`
+	}{files, archives, total})
 }
 
 func writeStat(cmd *cobra.Command, files []*summary.Summary, total *summary.Summary, top int, loc *time.Location) error {
