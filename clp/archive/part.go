@@ -67,7 +67,7 @@ func (p *part) room(w *Writer, c *columnWriter) {
 	if len(p.plain) >= columnFrame {
 		p.flush(w, c)
 	}
-	if len(p.plain) == 0 && len(p.frames) > 0 {
+	if n := len(p.frames); len(p.plain) == 0 && n > 0 && p.frames[n-1].plain >= columnFrame {
 		p.plain = w.packer.buffer()
 		return
 	}

@@ -21,11 +21,11 @@ type WriterOptions struct {
 	Level int
 
 	// Memory is what the writer may hold, about, in bytes: what it knows of the dictionaries' entries, the columns, most of
-	// them compressed, and the compressed dictionaries. 256 MiB if it is 0. Beyond it, Write returns ErrFull. Close needs
-	// little more.
+	// them compressed, and the compressed dictionaries. 256 MiB if it is 0. Three eighths are left to garbage and to the encoders. Beyond it, Write
+	// returns ErrFull. Close needs little more.
 	Memory int64
 
-	// Spill takes compressed data beyond a quarter of Memory. A temporary file serves; the caller removes it after Close.
+	// Spill takes compressed data beyond a sixteenth of Memory. A temporary file serves; the caller removes it after Close.
 	// It must take writes from several goroutines, as *os.File does. With it, how much an archive can hold depends on the
 	// number of its different strings: 20 to 25 bytes of memory each.
 	Spill Scratch
@@ -55,7 +55,7 @@ type WriterOptions struct {
 type Writer struct {
 	dst     io.Writer
 	options WriterOptions
-	memory  int64        // limit
+	memory  int64        // limit of held: the rest of WriterOptions.Memory is for garbage and for encoders
 	held    atomic.Int64 // bytes of memory, about
 	relief  int64        // held when memory was last made free
 	err     error
@@ -116,13 +116,15 @@ func NewWriter(dst io.Writer, o *WriterOptions) (*Writer, error) {
 	if w.options.Concurrency < 0 {
 		return nil, fmt.Errorf("archive: concurrency of %d", w.options.Concurrency)
 	}
-	if w.memory = w.options.Memory; w.memory == 0 {
-		w.memory = 256 << 20
+	memory := w.options.Memory
+	if memory == 0 {
+		memory = 256 << 20
 	}
+	w.memory = memory / 8 * 5
 	if _, err := appendMsgpackMap(nil, w.options.Fields); err != nil {
 		return nil, err
 	}
-	w.packer = packer{held: &w.held, level: w.options.Level, spill: w.options.Spill, most: w.memory / 4}
+	w.packer = packer{held: &w.held, level: w.options.Level, spill: w.options.Spill, most: memory / 16}
 	w.ingest.w, w.ingest.root = w, &state{}
 	w.texted = maxLogTypes
 	w.times = times{ids: map[string]uint64{}}
