@@ -389,8 +389,13 @@ func (t *tableReader) part(c *column, which int, off int64, n int) ([]byte, erro
 		}
 		k := findFrame(t.data.frames, off)
 		f := &t.data.frames[k]
-		p.from = off
-		p.page = min(off-(off-f.plain)%pageSize+pageSize, f.plain+f.length)
+		begin := off - (off-f.plain)%pageSize
+		if p.from < 0 { // the page may begin before the run
+			p.from = off
+		} else {
+			p.from = begin
+		}
+		p.page = min(begin+pageSize, f.plain+f.length)
 		if p.page == f.plain+f.length && p.page < p.end {
 			t.r.seq.pipe.ahead(t.data, k+1)
 		}

@@ -157,3 +157,39 @@ func TestKeysFrames(t *testing.T) {
 		t.Errorf("columns have %d bytes of %d, packed %d of %d; %d are exact", bytes, want, packed, section, exact)
 	}
 }
+
+// TestFramesOnce reads a table of several frames a column: each is decompressed once, and let go behind the records.
+func TestFramesOnce(t *testing.T) {
+	var lines [][]byte
+	for i := range 4 * blockRows {
+		lines = append(lines, fmt.Appendf(nil, `{"msg":"took %d %d %d %d %d %d of %d"}`, i%1000, i%7, i%5, i%11, i%2, i%3, i%9))
+	}
+	data := write(t, lines, nil)
+	for _, parallel := range []int{1, 3} {
+		r := openBytes(t, data, &Options{Parallel: parallel})
+		var peak, total int64
+		i := 0
+		for _, err := range r.All() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if i++; i%1000 == 0 {
+				r.pool.mu.Lock()
+				peak = max(peak, r.pool.plain)
+				r.pool.mu.Unlock()
+			}
+		}
+		x := r.index()
+		if x == nil {
+			t.Fatal(r.indexErr)
+		}
+		for _, list := range append(x.streams, x.dictFrames(sectionVars), x.dictFrames(sectionLogs), x.dictFrames(sectionArrays)) {
+			_, length := totals(list)
+			total += length
+		}
+		if s := r.Stats(); i != len(lines) || s.Decoded > total || peak > total/3 {
+			t.Errorf("%d goroutines: %d records, %d bytes decompressed of %d, %d of them held", parallel, i, s.Decoded, total, peak)
+		}
+		check(t, r.Close())
+	}
+}
