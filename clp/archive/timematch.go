@@ -274,8 +274,14 @@ func (m *timeMatch) ns() (int64, bool) {
 		}
 	}
 	seconds := days*86400 + int64(hour*3600+m.minute*60+m.second) - m.zone
-	if seconds <= math.MinInt64/1_000_000_000 || seconds >= math.MaxInt64/1_000_000_000 {
+	return nanoseconds(seconds, m.fraction)
+}
+
+// nanoseconds returns seconds and a fraction of one, in ns, as one number, if it can be.
+func nanoseconds(seconds, fraction int64) (int64, bool) {
+	if seconds < math.MinInt64/1_000_000_000 || seconds > math.MaxInt64/1_000_000_000 {
 		return 0, false
 	}
-	return seconds*1e9 + m.fraction, true
+	ns := seconds * 1_000_000_000
+	return ns + fraction, ns+fraction >= ns
 }

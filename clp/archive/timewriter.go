@@ -130,10 +130,8 @@ func (t *times) isoString(raw []byte) (leaf, bool) {
 		k := &t.iso[i]
 		if k.known && k.dash == p.dash && k.separator == p.separator && k.point == p.point && k.decimals == p.decimals && k.zone == string(rest) {
 			seconds := t.days*86400 + int64(hour*3600+minute*60+second) - k.offset
-			if seconds <= math.MinInt64/1_000_000_000 || seconds >= math.MaxInt64/1_000_000_000 {
-				return leaf{}, false
-			}
-			return leaf{bits: uint64(seconds*1e9 + ns), second: k.id}, true
+			at, ok := nanoseconds(seconds, ns)
+			return leaf{bits: uint64(at), second: k.id}, ok
 		}
 	}
 	return t.newISO(raw, p, string(rest))
