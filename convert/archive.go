@@ -40,9 +40,8 @@ type archiveOut struct {
 }
 
 type archivePart struct {
-	f         vfs.File
-	w         *archive.Writer
-	published bool
+	f vfs.File
+	w *archive.Writer
 }
 
 // archiveFile is File for format.CLP.

@@ -164,16 +164,6 @@ func (b *blob) fetch(k, i int) error {
 	return nil
 }
 
-// ready reports whether the page that holds a byte is there, or its frame cannot be read.
-func (b *blob) ready(off int64) bool {
-	if b.frames == nil {
-		return true
-	}
-	k := findFrame(b.frames, off)
-	i, _ := b.inFrame(k, off)
-	return b.pages[i].Load() != nil
-}
-
 // discard lets pages go that lie in [from, to) as a whole. They come again if they are needed after all, which of a blob
 // that was loaded they could not: it keeps them.
 func (b *blob) discard(from, to int64) {

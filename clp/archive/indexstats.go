@@ -249,6 +249,3 @@ func (u *reuseBits) bytes(count int) []byte {
 	}
 	return b
 }
-
-// size returns the bytes of memory that the bits take.
-func (u *reuseBits) size() int64 { return int64(8*cap(u.bits) + 8*cap(u.counts)) }

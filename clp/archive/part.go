@@ -44,10 +44,8 @@ func (p *part) word(w *Writer, c *columnWriter, v uint64) {
 }
 
 func (p *part) short(w *Writer, v uint16) {
-	n := len(p.plain)
-	if n+2 > cap(p.plain) {
+	if len(p.plain)+2 > cap(p.plain) {
 		p.room(w, nil)
-		n = len(p.plain)
 	}
 	p.plain = append(p.plain, byte(v), byte(v>>8))
 	p.size += 2

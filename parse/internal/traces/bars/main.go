@@ -117,8 +117,11 @@ func (in *input) write(dir, cases, form string, size int64) float64 {
 	if form != "plain" {
 		o.Compress = form
 	}
-	if err := os.RemoveAll(dir); err == nil {
-		err = os.Mkdir(dir, 0o700)
+	if err := os.RemoveAll(dir); err != nil {
+		log.Fatal(err)
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		log.Fatal(err)
 	}
 	n, _, err := traces.Write(dir, examples, o)
 	if err != nil {
