@@ -37,8 +37,12 @@ func traceSize(b *testing.B, kind corpus.Kind, f format.Format, level int) float
 	for r := range corpus.New(kind, 1, 0).Records(events) {
 		buf.Reset()
 		enc.AppendRecord(&buf, r, nil)
-		check(b, s.Append(buf.B))
+		if err := s.Append(buf.B); err != nil {
+			b.Fatal(err)
+		}
 	}
-	check(b, s.Close())
+	if err := s.Close(); err != nil {
+		b.Fatal(err)
+	}
 	return float64(trace.Len()) / events
 }
