@@ -124,7 +124,17 @@ func (c crash) check(k kind) error {
 		return trace{}.checkPrefix(c.low, c.high)
 	}
 	if !c.finished {
-		if _, err := finalize.Recover(powerDir, &finalize.Options{FS: c.fsys}); err != nil {
+		_, err := finalize.Recover(powerDir, &finalize.Options{FS: c.fsys})
+		var unknown *finalize.UnsupportedError
+		if c.loss == crashfs.LosePages && errors.As(err, &unknown) {
+			// The first page of the only frame is missing. Recovery does not touch what it does not know; what was promised
+			// is asked for below without that file.
+			if err := c.fsys.Remove(unknown.Path); err != nil {
+				return err
+			}
+			_, err = finalize.Recover(powerDir, &finalize.Options{FS: c.fsys})
+		}
+		if err != nil {
 			return err
 		}
 	}
