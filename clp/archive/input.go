@@ -32,6 +32,7 @@ type input struct {
 	section string
 	stream  int
 	src     io.Reader // decoder, or nil if the section has no bytes
+	disk    source    // what decoder reads
 	window  int64     // what a frame may ask for
 	clean   bool      // the input ended behind a whole frame
 	err     error
@@ -91,11 +92,27 @@ func (in *input) open(s section, stream int) {
 	if s.size <= 0 {
 		return // an empty section has no frame
 	}
-	if err := in.decoder.Reset(io.NewSectionReader(s.src, s.off, s.size)); err != nil {
+	in.disk = source{r: io.NewSectionReader(s.src, s.off, s.size)}
+	if err := in.decoder.Reset(&in.disk); err != nil {
 		in.fail(0, fmt.Errorf("archive: decompress: %w", err), "")
 		return
 	}
 	in.src = in.decoder
+}
+
+// source remembers why it could not be read: a decoder may say that its input ended instead.
+type source struct {
+	r   io.Reader
+	err error
+}
+
+// Read implements io.Reader.
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.r.Read(p)
+	if err != nil && err != io.EOF {
+		s.err = err
+	}
+	return n, err
 }
 
 // offset returns how many bytes were taken so far.
@@ -142,6 +159,9 @@ func (in *input) read(p []byte) (int, error) {
 // readFailed notes why no more bytes come.
 func (in *input) readFailed(err error) {
 	at := in.base + int64(in.end)
+	if in.disk.err != nil {
+		err = in.disk.err
+	}
 	in.clean = err == io.EOF
 	switch {
 	case err == io.EOF, errors.Is(err, io.ErrUnexpectedEOF):
