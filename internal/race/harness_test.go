@@ -7,11 +7,14 @@ import (
 	"flag"
 	"fmt"
 	"hash/fnv"
+	"io"
 	"io/fs"
 	"log/slog"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -19,6 +22,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/tracehandler/tracehandler/clp/ir"
+	"github.com/tracehandler/tracehandler/clp/ir/slogkv"
 	"github.com/tracehandler/tracehandler/event"
 	"github.com/tracehandler/tracehandler/format"
 	"github.com/tracehandler/tracehandler/handler"
@@ -175,6 +180,8 @@ type trace struct {
 	ids     []id
 	dropped int64   // events that the trace itself says are missing
 	reports []error // *reader.LineError, DamageError, TornError
+
+	archived map[string]int // events of journals, by their ID, that archives have
 }
 
 // collect reads a whole trace. Failures to read and events that were never logged are errors.
@@ -216,10 +223,44 @@ func readFile(fsys vfs.FS, path string, into *trace) error {
 		return err
 	}
 	defer r.Close()
+	before := len(into.ids)
 	if err := collect(r, into); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
+	into.join(r, f, before)
 	return nil
+}
+
+// join forgets the events of a journal that an archive before it has: who is killed between the renaming of an archive and
+// the removal of its journal leaves both, and the next recovery makes no event twice. The events of f, which r has read,
+// are those from number before on.
+func (tr *trace) join(r *reader.Reader, f vfs.File, before int) {
+	if a := r.Archive(); a != nil {
+		for _, where := range a.Ranges() {
+			if v, ok := where.Fields.Get("tracehandler"); ok && v.Kind() == slog.KindGroup {
+				for _, attr := range v.Group() {
+					if attr.Key == "journal" {
+						if tr.archived == nil {
+							tr.archived = map[string]int{}
+						}
+						tr.archived[attr.Value.String()] += len(tr.ids) - before
+					}
+				}
+			}
+		}
+		return
+	}
+	if len(tr.archived) == 0 {
+		return
+	}
+	stream, err := ir.NewReader(io.NewSectionReader(f, 0, math.MaxInt64), nil)
+	if err != nil {
+		return // no journal, or nothing of one
+	}
+	defer stream.Close()
+	if j, ok := slogkv.JournalOf(stream.Metadata()); ok {
+		tr.ids = slices.Delete(tr.ids, before, before+min(tr.archived[j.ID], len(tr.ids)-before))
+	}
 }
 
 // readDir reads all files of a directory, in the order of their names: rotated ones come before the live one.
