@@ -22,6 +22,7 @@ import (
 	"github.com/tracehandler/tracehandler/finalize"
 	"github.com/tracehandler/tracehandler/format"
 	"github.com/tracehandler/tracehandler/internal/vfs"
+	"github.com/tracehandler/tracehandler/naming"
 	"github.com/tracehandler/tracehandler/reader"
 )
 
@@ -137,8 +138,24 @@ func (v *victim) read() (trace, error) {
 	if !exists(vfs.OS, dir) {
 		return trace{}, trace{}.checkPrefix(v.low, v.high)
 	}
+	if salvaging, err := filepath.Glob(filepath.Join(dir, "*.salvage"+naming.PartialSuffix)); err != nil || len(salvaging) > 0 {
+		return v.readRecovered(dir, err)
+	}
 	tr, err := readDir(vfs.OS, dir)
 	return tr, errors.Join(err, tr.checkPrefix(v.low, v.high))
+}
+
+// readRecovered reads what recovery makes of a copy of dir. Who is killed while it salvages a torn frame leaves the events of
+// it in the partial, in the journal of the salvage, or in both: only the next recovery knows where they count.
+func (v *victim) readRecovered(dir string, err error) (trace, error) {
+	again := filepath.Join(v.dir, "copy")
+	err = errors.Join(err, os.CopyFS(again, os.DirFS(dir)))
+	_, rerr := finalize.Recover(again, nil)
+	if err = errors.Join(err, rerr); err != nil {
+		return trace{}, err
+	}
+	tr, err := readDir(vfs.OS, again)
+	return tr, errors.Join(err, tr.checkPrefix(v.low, v.high), os.RemoveAll(again))
 }
 
 // checkLoss: what the last process had accepted and lost is no more than documented.
