@@ -61,7 +61,7 @@ func TestArchiveFaults(t *testing.T) {
 			failures := 0
 			step := 1
 			if testing.Short() {
-				step = 3
+				step = 9
 			}
 			for n := 1; clpFault(t, c.o, clpFaulty, n, c.lasting, &failures); n += step {
 			}
@@ -118,7 +118,11 @@ func clpFault(t *testing.T, o Options, ops errorfs.Op, n int, lasting bool, fail
 // TestArchiveFullDisk: a disk without room for the archive leaves the journal, and nothing of what was begun.
 func TestArchiveFullDisk(t *testing.T) {
 	mem := crashfs.New()
-	for space := int64(0); ; space += 997 {
+	step := int64(997)
+	if testing.Short() {
+		step *= 5
+	}
+	for space := int64(0); ; space += step {
 		fsys := errorfs.Wrap(mem)
 		s := File("/logs/trace.clp", Options{Format: format.CLP, FS: fsys})
 		clpAppend(t, s, 0, 1000)
