@@ -2,11 +2,15 @@ package reader
 
 import (
 	"bytes"
+	"compress/gzip"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // FuzzRead reads arbitrary bytes in two ways: no panic, no endless reading, bounded memory, the same from both.
@@ -47,6 +51,23 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
+// decodes reports whether data is whole to a decoder that knows nothing of ours. What was cut out between two frames, or between
+// the same fields of two headers, leaves a file that is.
+func decodes(packer int, data []byte) bool {
+	var r io.Reader
+	var err error
+	if packer == 0 {
+		r, err = gzip.NewReader(bytes.NewReader(data))
+	} else if z, zerr := zstd.NewReader(bytes.NewReader(data), zstd.WithDecoderConcurrency(1)); zerr == nil {
+		defer z.Close()
+		r = z
+	}
+	if err == nil {
+		_, err = io.Copy(io.Discard, r)
+	}
+	return err == nil
+}
+
 // FuzzDamage packs events into frames with checksums, damages the file, and reads it: no event is invented, and order is
 // kept.
 func FuzzDamage(f *testing.F) {
@@ -79,8 +100,7 @@ func FuzzDamage(f *testing.F) {
 			next += i + 1
 		}
 		if len(g.events) < len(events) && len(g.errs) == 0 && end > where {
-			whole := slices.Contains(p.start, where) && slices.Contains(p.start, end) && len(put) == 0
-			if !whole {
+			if !decodes(int(kind)%2, data) {
 				t.Fatalf("%d events are missing and nothing says so", len(events)-len(g.events))
 			}
 		}
