@@ -83,6 +83,7 @@ func (w *Writer) assemble() error {
 	for _, d := range []*dictWriter{&w.vars, &w.logs, &w.arrays} {
 		d.flush(w)
 	}
+	w.renumber()
 	tree := bytesLE(nil, uint64(len(w.nodes)))
 	for _, n := range w.nodes {
 		tree = binary.LittleEndian.AppendUint32(tree, uint32(n.Parent))
