@@ -39,7 +39,7 @@
 // entered twice, and all but the first of a key's values of the same type; archives of the reference also lose the sign
 // of the integer -0 and have integers of 2⁶³ and more negative. Archives that are written here keep all that: numbers
 // beyond int64 and -0 by their text, which other programs print as it is, and the rest in a side channel, which other
-// programs do not see: they show members in the order in which the archive first saw them, and the first of a key's
+// programs do not see: they show members in the order that suits most records, and the first of a key's
 // values. Reading here gives the event that was written. Only the spelling of strings (\u0041 for A) and white space
 // outside of arrays are lost, and halves of surrogate pairs are U+FFFD; in arrays that are kept as text, nothing is.
 //

@@ -30,7 +30,7 @@ func (r *Record) Schema() int32 { return r.b.t.s.id }
 
 // AppendJSON appends the record as a JSON object, without a newline. If the archive has kept how it was written, members
 // have the order in which they were, and none is missing. Otherwise, or with Options.Plain, it is as the reference prints it:
-// members in the order in which the archive first saw them. Strings are escaped where they must be, floats and times are as
+// members in the order of the archive's nodes. Strings are escaped where they must be, floats and times are as
 // they were spelt. Arrays are as they were in the input, which may be over several lines.
 //
 // A value that cannot be shown is a *CorruptError; other records are not affected. dst then has the text before it.
