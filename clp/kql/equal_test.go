@@ -1,4 +1,4 @@
-package kql
+package kql_test
 
 import (
 	"bytes"
@@ -12,7 +12,11 @@ import (
 	"time"
 
 	"github.com/tracehandler/tracehandler/clp/archive"
+	"github.com/tracehandler/tracehandler/clp/ir"
+	"github.com/tracehandler/tracehandler/clp/ir/slogkv"
+	"github.com/tracehandler/tracehandler/clp/kql"
 	"github.com/tracehandler/tracehandler/event"
+	"github.com/tracehandler/tracehandler/reader"
 )
 
 // longTest is the number of pairs of archives and queries that TestEqual tries; its default is small. longSeed is where it
@@ -224,6 +228,13 @@ func (g generator) query(depth int) string {
 	return "(" + g.query(depth-1) + ") OR (" + g.query(depth-1) + ")"
 }
 
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // write makes an archive of lines.
 func write(t testing.TB, lines []string, o archive.WriterOptions) []byte {
 	t.Helper()
@@ -241,7 +252,7 @@ func write(t testing.TB, lines []string, o archive.WriterOptions) []byte {
 }
 
 // find asks an archive, and returns the numbers of the records found.
-func find(t testing.TB, q *Query, data []byte, o *archive.Options) []int64 {
+func find(t testing.TB, q *kql.Query, data []byte, o *archive.Options) []int64 {
 	t.Helper()
 	r, err := archive.Open(bytes.NewReader(data), int64(len(data)), o)
 	check(t, err)
@@ -258,7 +269,7 @@ func find(t testing.TB, q *Query, data []byte, o *archive.Options) []int64 {
 }
 
 // count asks an archive how many records there are.
-func count(t testing.TB, q *Query, data []byte, o *archive.Options) int64 {
+func count(t testing.TB, q *kql.Query, data []byte, o *archive.Options) int64 {
 	t.Helper()
 	r, err := archive.Open(bytes.NewReader(data), int64(len(data)), o)
 	check(t, err)
@@ -268,7 +279,51 @@ func count(t testing.TB, q *Query, data []byte, o *archive.Options) int64 {
 	return n
 }
 
-// TestEqual holds archives against plain events: a query finds the same in both, with an index and without.
+// stream makes a key-value stream of events.
+func stream(t testing.TB, events []event.Event) []byte {
+	t.Helper()
+	w, enc := slogkv.NewWriter(ir.Limits{}), slogkv.NewEncoder(event.Options{})
+	out, err := w.AppendPreamble(nil)
+	check(t, err)
+	var b event.Buffer
+	for _, e := range events {
+		b.B = b.B[:0]
+		enc.AppendEvent(&b, e)
+		out, err = w.Append(out, b.B)
+		check(t, err)
+	}
+	return append(out, 0)
+}
+
+// read asks a trace of any format, and returns the numbers of the events found.
+func read(t testing.TB, q *kql.Query, data []byte) []int64 {
+	t.Helper()
+	r, err := reader.New(bytes.NewReader(data), &reader.Options{Parallel: 1})
+	check(t, err)
+	defer r.Close()
+	r.Select(q)
+	var list []int64
+	for line, err := range r.Lines() {
+		check(t, err)
+		list = append(list, line.Number-1)
+	}
+	return list
+}
+
+// readCount asks a trace of any format how many events there are.
+func readCount(t testing.TB, q *kql.Query, data []byte) int64 {
+	t.Helper()
+	r, err := reader.New(bytes.NewReader(data), &reader.Options{Parallel: 1})
+	check(t, err)
+	defer r.Close()
+	r.Select(q)
+	n, err := r.Count(func(err error) { check(t, err) })
+	check(t, err)
+	return n
+}
+
+// TestEqual holds archives, with an index and without, and key-value streams against plain events: a query finds the same in
+// all. Keys of the logging library and what is known of the file are not the same: they are not asked of streams.
 func TestEqual(t *testing.T) {
 	pairs := 400
 	if s := os.Getenv(longTest); s != "" {
@@ -298,11 +353,12 @@ func TestEqual(t *testing.T) {
 			events = append(events, e)
 		}
 		archives := [][]byte{write(t, lines, archive.WriterOptions{}), write(t, lines, archive.WriterOptions{NoIndex: true})}
+		traces := [][]byte{stream(t, events), []byte(strings.Join(lines, "\n") + "\n")}
 		for range 40 {
 			asked++
-			o := Options{TimeKey: "t", Fold: g.IntN(4) == 0, Contains: g.IntN(4) == 0}
+			o := kql.Options{TimeKey: "t", Fold: g.IntN(4) == 0, Contains: g.IntN(4) == 0}
 			text := g.query(3)
-			q, err := Parse(text, &o)
+			q, err := kql.Parse(text, &o)
 			if err != nil {
 				t.Fatalf("%s: %v", text, err)
 			}
@@ -333,6 +389,15 @@ func TestEqual(t *testing.T) {
 						t.Errorf("seed %d, archive %d, %+v, %s: event %d, found %v: %s", seed, i, o, text, k, slices.Contains(got, int64(k)), line)
 						break
 					}
+				}
+			}
+			for i, data := range traces {
+				if q.Uses('@') || q.Uses('$') {
+					continue
+				}
+				got := read(t, q, data)
+				if n := readCount(t, q, data); !slices.Equal(got, want) || n != int64(len(want)) {
+					t.Errorf("seed %d, %s, %+v, %s: found %v and counted %d, not %v", seed, []string{"stream", "lines"}[i], o, text, got, n, want)
 				}
 			}
 			if found += len(want); t.Failed() {

@@ -1,4 +1,4 @@
-package kql
+package kql_test
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tracehandler/tracehandler/clp/archive"
+	"github.com/tracehandler/tracehandler/clp/kql"
 	"github.com/tracehandler/tracehandler/event"
 )
 
@@ -32,28 +33,28 @@ func TestLarge(t *testing.T) {
 	data := write(t, lines, archive.WriterOptions{})
 	tests := []struct {
 		query  string
-		o      Options
+		o      kql.Options
 		blocks int64 // that are looked into, at most
 	}{
-		{`id: ` + id(40_000), Options{}, 0}, // every eighth has none
-		{`id: ` + id(40_001), Options{}, 1},
-		{`id: REQ-*` + id(1)[12:], Options{Fold: true}, 1},
-		{`id: "` + id(79_001) + `"`, Options{Fold: true}, 1},
-		{`msg: "*request ` + id(79_001)[4:12] + `"`, Options{}, 2},
-		{`msg: "request ` + id(1)[4:12] + `"`, Options{Contains: true}, 1},
-		{`msg: "*request zzzzzzz9" OR id: nosuch`, Options{}, 0},
-		{`level: ERROR AND NOT nosuch: *`, Options{}, 1},
-		{`NOT level: INFO`, Options{}, 3},
-		{`host: h2`, Options{}, 1},
-		{`host: h?`, Options{}, 1},
-		{`n: 79999 OR n: 5`, Options{}, 3},
-		{`t >= timestamp("2026-01-02T03:01:00Z") AND t < timestamp("2026-01-02T03:01:00.5Z")`, Options{}, 2},
-		{`ok: true AND msg: "*user7 *" AND f > 500`, Options{}, 2},
-		{`msg: "*12 ms*" AND NOT level: WARN AND n < 70000`, Options{}, 2},
+		{`id: ` + id(40_000), kql.Options{}, 0}, // every eighth has none
+		{`id: ` + id(40_001), kql.Options{}, 1},
+		{`id: REQ-*` + id(1)[12:], kql.Options{Fold: true}, 1},
+		{`id: "` + id(79_001) + `"`, kql.Options{Fold: true}, 1},
+		{`msg: "*request ` + id(79_001)[4:12] + `"`, kql.Options{}, 2},
+		{`msg: "request ` + id(1)[4:12] + `"`, kql.Options{Contains: true}, 1},
+		{`msg: "*request zzzzzzz9" OR id: nosuch`, kql.Options{}, 0},
+		{`level: ERROR AND NOT nosuch: *`, kql.Options{}, 1},
+		{`NOT level: INFO`, kql.Options{}, 3},
+		{`host: h2`, kql.Options{}, 1},
+		{`host: h?`, kql.Options{}, 1},
+		{`n: 79999 OR n: 5`, kql.Options{}, 3},
+		{`t >= timestamp("2026-01-02T03:01:00Z") AND t < timestamp("2026-01-02T03:01:00.5Z")`, kql.Options{}, 2},
+		{`ok: true AND msg: "*user7 *" AND f > 500`, kql.Options{}, 2},
+		{`msg: "*12 ms*" AND NOT level: WARN AND n < 70000`, kql.Options{}, 2},
 	}
 	for _, tt := range tests {
 		tt.o.TimeKey = "t"
-		q, err := Parse(tt.query, &tt.o)
+		q, err := kql.Parse(tt.query, &tt.o)
 		check(t, err)
 		var want []int64
 		for i, e := range events {
