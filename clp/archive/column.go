@@ -284,6 +284,9 @@ func (t *tableReader) decode() error {
 		t.b.release()
 		t.b = nil
 	}
+	if t.next == 0 {
+		t.begin()
+	}
 	b := t.newBatch()
 	b.from, b.to = t.row, t.extent(t.row)
 	t.next = b.to
@@ -299,6 +302,25 @@ func (t *tableReader) decode() error {
 	t.decodeSide(b)
 	t.b = b
 	return nil
+}
+
+// begin has the frames decompressed that the first batch needs: others do that while this one takes them one by one.
+func (t *tableReader) begin() {
+	if t.r.seq.pipe == nil || t.data.frames == nil {
+		return
+	}
+	for i := range t.cols {
+		c := &t.cols[i]
+		if !c.used {
+			continue
+		}
+		width := c.typ.firstWidth()
+		t.r.seq.pipe.ahead(t.data, findFrame(t.data.frames, c.off+width*t.row))
+		if second := c.parts[1]; second.page < second.end {
+			width = (second.end - second.page) / t.t.records // of variables, about
+			t.r.seq.pipe.ahead(t.data, findFrame(t.data.frames, second.page+width*t.row))
+		}
+	}
 }
 
 // skip finds the row with which to go on when c cannot be decoded. What builds on the values before needs a new start.
