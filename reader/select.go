@@ -113,12 +113,23 @@ func (s *archiveSource) count(report func(error)) (n int64, err error) {
 	return n, err
 }
 
-// ScanStats says what the search of an archive that Select asks for has looked at so far. It is false for everything else.
+// ScanStats says what the search of an archive that Select asks for has looked at so far, of a set in all its parts. It is false
+// for everything else.
 func (r *Reader) ScanStats() (archive.ScanStats, bool) {
-	if s, ok := r.src.(*archiveSource); ok && s.r != nil && s.query != nil {
-		return s.r.ScanStats(), true
+	switch s := r.src.(type) {
+	case *archiveSource:
+		return s.scanStats()
+	case *setSource:
+		return s.scanStats()
 	}
 	return archive.ScanStats{}, false
+}
+
+func (s *archiveSource) scanStats() (archive.ScanStats, bool) {
+	if s.r == nil || s.query == nil {
+		return archive.ScanStats{}, false
+	}
+	return s.r.ScanStats(), true
 }
 
 // Input returns the event that was delivered last together with what else is known of it. It is valid until the next step

@@ -156,7 +156,8 @@ type setSource struct {
 	current  *archiveSource // being read
 	file     *os.File       // of it, unless it is last
 	done     Stats          // of the parts before
-	total    int64          // events that should have been in them
+	scanned  archive.ScanStats
+	total    int64 // events that should have been in them
 }
 
 func (s *setSource) begin(bool, int) {}
@@ -169,6 +170,16 @@ func (s *setSource) stats() Stats {
 		st.add(s.current.stats())
 	}
 	return st
+}
+
+func (s *setSource) scanStats() (archive.ScanStats, bool) {
+	sum := s.scanned
+	if s.current != nil {
+		if scan, ok := s.current.scanStats(); ok {
+			sum.Add(&scan)
+		}
+	}
+	return sum, s.query != nil
 }
 
 func (st *Stats) add(other Stats) {
@@ -198,6 +209,9 @@ func (s *setSource) leave() error {
 		return nil
 	}
 	s.done.add(s.current.stats())
+	if scan, ok := s.current.scanStats(); ok {
+		s.scanned.Add(&scan)
+	}
 	s.total += s.current.records
 	var err error
 	if s.current == s.last {

@@ -260,8 +260,9 @@ func (r *Reader) loadDictionary(d *dictionary) error {
 			return
 		}
 		defer r.inputs.put(in)
+		in.count = &r.spent.dicts
 		d.failed = d.load(in, s)
-		r.decoded.Add(in.offset())
+		r.spent.dicts.add(0, in.offset())
 	})
 	return d.failed
 }

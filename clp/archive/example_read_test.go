@@ -134,3 +134,17 @@ func ExampleRecord_JSON() {
 	// 78
 	// false
 }
+
+func ExampleReader_ScanStats() {
+	r := openExample(example(0))
+	defer r.Close()
+	if err := r.Project("req.ok"); err != nil {
+		panic(err)
+	}
+	show(r)
+	s := r.ScanStats()
+	fmt.Println(s.Spent.Columns.Decoded, "bytes of columns,", s.Spent.Dictionaries.Decoded, "of texts")
+	// Output:
+	// 0 {"req":{"ok":true}}
+	// 155 bytes of columns, 0 of texts
+}

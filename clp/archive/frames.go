@@ -33,7 +33,8 @@ func (r *Reader) decodeFrame(dst []byte, s section, base int64, stream int, f fr
 		}
 		return dst, wrong(err)
 	}
-	r.read.Add(f.size)
+	count := r.spent.of(s.name)
+	count.add(f.size, 0)
 	var h zstd.Header
 	if err := h.Decode(packed); err != nil {
 		return dst, wrong(fmt.Errorf("archive: decompress: %w", err))
@@ -52,6 +53,6 @@ func (r *Reader) decodeFrame(dst []byte, s section, base int64, stream int, f fr
 	case int64(len(out)-n) != f.length:
 		return dst, wrong(errFrame)
 	}
-	r.decoded.Add(f.length)
+	count.add(0, f.length)
 	return out, nil
 }

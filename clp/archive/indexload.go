@@ -66,6 +66,7 @@ func (r *Reader) loadIndexOf(packet []byte) (*archiveIndex, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.spent.index.add(int64(size), int64(len(plain)))
 	x, err := parseIndex(plain, facts)
 	if err != nil {
 		return nil, err
@@ -137,6 +138,7 @@ func (r *Reader) dictFilters(x *archiveIndex, dict int) [][]byte {
 	if _, err := data.src.ReadAt(b, data.off+d.from); err != nil && err != io.EOF || crc32.Checksum(b, castagnoli) != d.sum {
 		return nil
 	}
+	r.spent.index.add(int64(len(b)), int64(len(b)))
 	list := make([][]byte, n)
 	var from int64
 	for i, end := range d.filters {

@@ -31,10 +31,11 @@ type input struct {
 	decoder *zstd.Decoder
 	section string
 	stream  int
-	src     io.Reader // decoder, or nil if the section has no bytes
-	disk    source    // what decoder reads
-	window  int64     // what a frame may ask for
-	clean   bool      // the input ended behind a whole frame
+	src     io.Reader  // decoder, or nil if the section has no bytes
+	disk    *source    // what decoder reads; nil if src is
+	count   *byteCount // of the section that is opened next, or nil
+	window  int64      // what a frame may ask for
+	clean   bool       // the input ended behind a whole frame
 	err     error
 
 	buf      []byte
@@ -86,14 +87,16 @@ func (l *inputs) close() {
 func (in *input) open(s section, stream int) {
 	in.section, in.stream = s.name, stream
 	in.err, in.src, in.clean, in.pos, in.end, in.base = nil, nil, false, 0, 0, 0
+	count := in.count
+	in.disk, in.count = nil, nil
 	if in.buf == nil {
 		in.buf = make([]byte, inputBuffer)
 	}
 	if s.size <= 0 {
 		return // an empty section has no frame
 	}
-	in.disk = source{r: io.NewSectionReader(s.src, s.off, s.size)}
-	if err := in.decoder.Reset(&in.disk); err != nil {
+	in.disk = &source{r: io.NewSectionReader(s.src, s.off, s.size), count: count}
+	if err := in.decoder.Reset(in.disk); err != nil {
 		in.fail(0, fmt.Errorf("archive: decompress: %w", err), "")
 		return
 	}
@@ -102,13 +105,15 @@ func (in *input) open(s section, stream int) {
 
 // source remembers why it could not be read: a decoder may say that its input ended instead.
 type source struct {
-	r   io.Reader
-	err error
+	r     io.Reader
+	count *byteCount // of what was read, or nil
+	err   error
 }
 
 // Read implements io.Reader.
 func (s *source) Read(p []byte) (int, error) {
 	n, err := s.r.Read(p)
+	s.count.add(int64(n), 0)
 	if err != nil && err != io.EOF {
 		s.err = err
 	}
@@ -159,7 +164,7 @@ func (in *input) read(p []byte) (int, error) {
 // readFailed notes why no more bytes come.
 func (in *input) readFailed(err error) {
 	at := in.base + int64(in.end)
-	if in.disk.err != nil {
+	if in.disk != nil && in.disk.err != nil {
 		err = in.disk.err
 	}
 	in.clean = err == io.EOF

@@ -180,9 +180,9 @@ func (d Dictionary) stream(f func(first uint64, plain []byte) error) error {
 	if err != nil {
 		return err
 	}
+	in.count = &d.r.spent.dicts
 	in.open(s.part(8, s.size-8), -1)
-	d.r.read.Add(s.size)
-	defer func() { d.r.decoded.Add(in.offset()) }()
+	defer func() { d.r.spent.dicts.add(0, in.offset()) }()
 	limit := min(maxEntry, d.r.pool.limit/2)
 	buf := make([]byte, 0, lookupChunk)
 	for first := uint64(0); first < count; {

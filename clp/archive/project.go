@@ -22,7 +22,7 @@ type projected struct {
 
 // Project has records show only some keys, and those columns decoded that hold them. A key is a path in the syntax of KQL: a.b
 // is b inside a, a\.b is a key with a dot. Of an object and of an array, everything inside is shown. Records without the
-// keys are empty objects. Project must come before the first Next, and once.
+// keys are empty objects. Damage of what is not shown is not noticed. Project must come before the first Next, and once.
 //
 // A query that confirms records by their JSON sees only these keys.
 func (r *Reader) Project(keys ...string) error {

@@ -8,7 +8,6 @@ import (
 	"iter"
 	"runtime"
 	"sync"
-	"sync/atomic"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -94,7 +93,7 @@ type Reader struct {
 	mu      sync.Mutex // guards sideErr, and of streams what is not read
 	sideErr error      // damage of the side channel
 
-	read, decoded atomic.Int64 // bytes
+	spent byteCounts
 }
 
 // streamState is what was decompressed of a stream.
@@ -187,7 +186,9 @@ func (r *Reader) loadSide(in *input) {
 			r.sideFailed(err)
 			continue
 		}
-		r.side = s
+		if r.side = s; s != nil {
+			s.spent = &r.spent.side
+		}
 	}
 }
 
@@ -318,7 +319,7 @@ func (r *Reader) start() error {
 			return err
 		}
 	}
-	if r.filter == nil { // otherwise those that are needed, when they are
+	if r.wholly() { // otherwise those that are needed, when they are
 		for _, d := range []*dictionary{&r.vars, &r.logs, &r.arrays} {
 			if err := r.loadDictionary(d); err != nil {
 				return err
@@ -330,6 +331,9 @@ func (r *Reader) start() error {
 	}
 	return r.position(minNumber)
 }
+
+// wholly reports whether all of each record is wanted, and so all dictionaries.
+func (r *Reader) wholly() bool { return r.filter == nil && r.project == nil }
 
 // countTables notes how many tables of each stream are to be read.
 func (r *Reader) countTables() {
@@ -365,7 +369,7 @@ func (r *Reader) loadStreams(to int) error {
 		}
 		tasks.do(func() { results[i-from] = r.loadStream(i) })
 	}
-	if !r.stored && r.filter == nil && r.index() == nil {
+	if !r.stored && r.wholly() && r.index() == nil {
 		for _, d := range []*dictionary{&r.vars, &r.logs, &r.arrays} {
 			tasks.do(func() { r.loadDictionary(d) }) // its error comes again
 		}
@@ -393,12 +397,12 @@ func (r *Reader) loadStream(i int) error {
 	}
 	defer r.inputs.put(in)
 	st := &r.tables.streams[i]
+	in.count = &r.spent.columns
 	in.open(r.box.sections[sectionData].part(st.from, max(st.to-st.from, 0)), i)
-	r.read.Add(max(st.to-st.from, 0))
 	if err := r.streams[i].load(in, st.size); err != nil {
 		return err
 	}
-	r.decoded.Add(r.streams[i].size)
+	r.spent.columns.add(0, r.streams[i].size)
 	// Reading on to the end has a checksum looked at. More bytes than there should be are no harm.
 	if in.err == nil && !in.fill(1) && in.clean {
 		return nil

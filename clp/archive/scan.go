@@ -48,7 +48,7 @@ type ScanStats struct {
 	Sure          int64 // rows that are certain to match
 	Open          int64 // rows that only the record itself can tell of
 
-	Decoded, Read int64 // bytes so far: decompressed, and of the file; records that were read included
+	Spent Spent // so far, by the records that were read, too
 }
 
 // openScan finds the columns of a table.

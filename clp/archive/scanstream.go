@@ -27,9 +27,9 @@ func (r *Reader) scanStreams(conditions []*Condition) error {
 		}
 		if t.stream != stream {
 			st := &r.tables.streams[t.stream]
+			in.count = &r.spent.columns
 			in.open(r.box.sections[sectionData].part(st.from, max(st.to-st.from, 0)), int(t.stream))
 			stream, at, broken = t.stream, 0, false
-			r.read.Add(max(st.to-st.from, 0))
 		}
 		if broken {
 			continue
@@ -42,7 +42,7 @@ func (r *Reader) scanStreams(conditions []*Condition) error {
 		if err == nil {
 			used, err = s.read(in, conditions[i])
 		}
-		r.decoded.Add(t.from + used - at)
+		r.spent.columns.add(0, t.from+used-at)
 		at = t.from + used
 		if err == nil {
 			err = r.apply(s, conditions[i], i)

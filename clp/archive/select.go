@@ -47,7 +47,7 @@ func (r *Reader) CountSure() (int64, error) {
 // ScanStats returns what the selection of records looked at so far.
 func (r *Reader) ScanStats() ScanStats {
 	s := r.scanned
-	s.Decoded, s.Read = r.decoded.Load(), r.read.Load()
+	s.Spent = r.spent.spent()
 	if r.index(); r.found == nil {
 		s.Index = r.indexErr
 	}

@@ -20,6 +20,7 @@ type side struct {
 	lines  []lineBlock
 	data   section
 	limit  int64 // bytes of a block
+	spent  *byteCount
 
 	mu    sync.Mutex // guards what is below, and what of a sideOrder is said to be guarded
 	dec   *zstd.Decoder
@@ -368,6 +369,7 @@ func (s *side) decode(b *sideBlock, want int64, dst []byte) ([]byte, error) {
 	if err != nil {
 		return dst, fmt.Errorf("%w: %w", ErrSide, err)
 	}
+	s.spent.add(b.size, n)
 	if n != want {
 		return dst, fmt.Errorf("%w: block of %d bytes, want %d", ErrSide, n, want)
 	}

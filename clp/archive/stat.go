@@ -12,7 +12,8 @@ type Stats struct {
 
 // Stats returns what was done so far.
 func (r *Reader) Stats() Stats {
-	return Stats{Read: r.read.Load(), Decoded: r.decoded.Load(), Index: r.index() != nil, Side: r.side != nil}
+	columns, dicts := r.spent.columns.bytes(), r.spent.dicts.bytes()
+	return Stats{Read: columns.Read + dicts.Read, Decoded: columns.Decoded + dicts.Decoded, Index: r.index() != nil, Side: r.side != nil}
 }
 
 // KeyStats says what the values of a node of the schema tree take.

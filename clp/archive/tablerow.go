@@ -99,6 +99,9 @@ func (t *tableReader) ready() error {
 	}
 	t.loaded = true
 	for i := range t.cols {
+		if !t.cols[i].used {
+			continue
+		}
 		var list []*dictionary
 		switch t.cols[i].typ {
 		case VarString, DictionaryFloat:

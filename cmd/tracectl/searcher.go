@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/tracehandler/tracehandler/clp/archive"
 	"github.com/tracehandler/tracehandler/clp/kql"
 	"github.com/tracehandler/tracehandler/cmd/tracectl/internal/filter"
 	"github.com/tracehandler/tracehandler/event"
@@ -265,10 +267,29 @@ func explain(in *input, found int64, took time.Duration) string {
 		if scan.Index != nil {
 			how += fmt.Sprintf(" (no index: %s)", humane(scan.Index))
 		}
-		how += fmt.Sprintf(", %s of columns decoded, %s found by columns alone and %s by looking at them", plural(scan.Frames, "frame"), number(scan.Sure), number(found-scan.Sure))
+		how += fmt.Sprintf(", %s of columns decoded, %s found by columns alone and %s that only the record tells", plural(scan.Frames, "frame"), number(scan.Sure), number(scan.Open))
+		how += "; " + explainBytes(scan.Spent)
 	}
 	return fmt.Sprintf("tracectl: %s: %s, %s stored; %s; %s found in %s", shown(in.name), layers(in), bytesText(max(in.size, st.Stored)), how,
 		plural(found, "event"), span(took))
+}
+
+// explainBytes says what was decoded.
+func explainBytes(s archive.Spent) string {
+	sum := s.Total()
+	if sum == (archive.Bytes{}) {
+		return "nothing was decoded"
+	}
+	var parts []string
+	for _, p := range []struct {
+		name  string
+		bytes int64
+	}{{"columns", s.Columns.Decoded}, {"dictionaries", s.Dictionaries.Decoded}, {"the side channel", s.Side.Decoded}, {"the index", s.Index.Decoded}} {
+		if p.bytes > 0 {
+			parts = append(parts, bytesText(p.bytes)+" of "+p.name)
+		}
+	}
+	return fmt.Sprintf("%s read and decoded to %s: %s", bytesText(sum.Read), bytesText(sum.Decoded), strings.Join(parts, ", "))
 }
 
 func isArchive(in *input) bool { return in.Kind() == reader.CLPArchive }

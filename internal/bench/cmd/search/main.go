@@ -199,7 +199,8 @@ func pack(plain, path string, write bool) ([]question, error) {
 // answer is what a child finds.
 type answer struct {
 	Hits                    int64
-	Size, Decoded, Read     int64
+	Size                    int64
+	Spent                   archive.Spent
 	Blocks, Skipped, Frames int64
 	Open                    int64
 	Index                   string
@@ -230,7 +231,7 @@ func ask(query, path string) error {
 		return err
 	}
 	s := r.ScanStats()
-	a := answer{Hits: n, Size: st.Size(), Blocks: s.Blocks, Skipped: s.BlocksSkipped, Frames: s.Frames, Open: s.Open, Decoded: s.Decoded, Read: s.Read}
+	a := answer{Hits: n, Size: st.Size(), Blocks: s.Blocks, Skipped: s.BlocksSkipped, Frames: s.Frames, Open: s.Open, Spent: s.Spent}
 	if s.Index != nil {
 		a.Index = s.Index.Error()
 	}
@@ -244,7 +245,7 @@ func (f *files) compare(rounds int) error {
 		return err
 	}
 	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(out, "query\thits\tgrep's\tarchive ms\tzstd+grep ms\tratio\tblocks\tskipped\tframes\tMB decoded\tMB read\topen\t")
+	fmt.Fprintln(out, "query\thits\tgrep's\tarchive ms\tzstd+grep ms\tratio\tblocks\tskipped\tframes\tMB read\tMB decoded\tcolumns\tdictionaries\tside\tindex\topen\t")
 	index := ""
 	for _, q := range f.queries {
 		var ours, theirs []time.Duration
@@ -267,8 +268,10 @@ func (f *files) compare(rounds int) error {
 		slices.Sort(ours)
 		slices.Sort(theirs)
 		o, z := ours[rounds/2], theirs[rounds/2]
-		fmt.Fprintf(out, "%s\t%d\t%s\t%.1f\t%.1f\t%.3f\t%d\t%d\t%d\t%.1f\t%.1f\t%d\t\n", q.name, a.Hits, strings.TrimSpace(grep), ms(o), ms(z), float64(o)/float64(z),
-			a.Blocks, a.Skipped, a.Frames, float64(a.Decoded)/1e6, float64(a.Read)/1e6, a.Open)
+		sum := a.Spent.Total()
+		fmt.Fprintf(out, "%s\t%d\t%s\t%.1f\t%.1f\t%.3f\t%d\t%d\t%d\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%d\t\n", q.name, a.Hits, strings.TrimSpace(grep), ms(o), ms(z), float64(o)/float64(z),
+			a.Blocks, a.Skipped, a.Frames, mb(sum.Read), mb(sum.Decoded), mb(a.Spent.Columns.Decoded), mb(a.Spent.Dictionaries.Decoded), mb(a.Spent.Side.Decoded),
+			mb(a.Spent.Index.Decoded), a.Open)
 		index = a.Index
 	}
 	if err := out.Flush(); err != nil {
@@ -279,6 +282,8 @@ func (f *files) compare(rounds int) error {
 	}
 	return nil
 }
+
+func mb(n int64) float64 { return float64(n) / 1e6 }
 
 func ms(d time.Duration) float64 { return float64(d) / 1e6 }
 
