@@ -266,11 +266,3 @@ func (r *Reader) loadDictionary(d *dictionary) error {
 	})
 	return d.failed
 }
-
-// variable returns an entry of /var.dict, valid until the next call.
-func (r *Reader) variable(id uint64) ([]byte, error) {
-	if err := r.loadDictionary(&r.vars); err != nil {
-		return nil, err
-	}
-	return r.vars.entry(id, &r.view.word)
-}

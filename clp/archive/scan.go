@@ -4,10 +4,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
+	"slices"
 )
 
-// scan evaluates a condition on the rows of one table, block by block.
+// scan evaluates a condition on rows of one table, block by block. One goroutine uses it; clones of it, of which each has
+// decoded for itself what it needs, can be used at the same time.
 type scan struct {
 	r       *Reader
 	table   *table
@@ -17,9 +18,12 @@ type scan struct {
 	columns []scanColumn
 	order   int // column of the number of a record, or -1
 	taken   int64
+	decoded int64 // frames
+
+	message, word []byte // a text that is put together, and a variable of it
 }
 
-// scanColumn is the part of a column that was read last.
+// scanColumn is a column, and the part of it that was read last.
 type scanColumn struct {
 	typ       NodeType
 	off       int64 // of its values in the stream
@@ -31,10 +35,21 @@ type scanColumn struct {
 	block  int
 }
 
-// run is bytes of a stream that are at hand.
+// run is bytes of a stream that are at hand. Without an index, they are all that is needed of a column, and do not change.
 type run struct {
 	from  int64
 	plain []byte
+	keep  int64 // from where on they are kept when those behind them are read
+}
+
+// maxKept is how many bytes of a column are kept at most.
+const maxKept = 4 << 20
+
+// clone returns a scan of the same table that has decoded nothing yet.
+func (s *scan) clone() *scan {
+	c := *s
+	c.columns = slices.Clone(s.columns)
+	return &c
 }
 
 // ScanStats says what a search looked at before records were read.
@@ -101,46 +116,6 @@ func (r *Reader) openScan(i int, x *archiveIndex, shared *run) (*scan, error) {
 	return s, nil
 }
 
-// run evaluates the condition. may are the rows of which it holds or is open, must those of which it is certain to hold.
-func (s *scan) run(c *Condition) (may, must *RowSet, err error) {
-	rows := s.table.records
-	blocks := (rows + blockRows - 1) / blockRows
-	if err := s.r.pool.take(48 * blocks); err != nil {
-		return nil, nil, err
-	}
-	may, must = newRowSet(rows), newRowSet(rows)
-	every := full(min(blockRows, rows))
-	for k := range may.blocks {
-		n := min(blockRows, rows-int64(k)*blockRows)
-		if n < blockRows && rows > blockRows {
-			every = full(n)
-		}
-		s.r.scanned.Blocks++
-		if c.judge(s.known, s.order, k) != maybe {
-			s.r.scanned.BlocksSkipped++
-		}
-		m, u, err := s.evaluate(c, k, every)
-		if err != nil {
-			return nil, nil, err
-		}
-		for _, p := range []struct {
-			set  *RowSet
-			bits []uint64
-		}{{may, m}, {must, u}} {
-			if p.bits == nil {
-				continue
-			}
-			if &p.bits[0] != &every[0] {
-				if err := s.r.pool.take(8 * int64(len(p.bits))); err != nil {
-					return nil, nil, err
-				}
-			}
-			p.set.blocks[k] = p.bits
-		}
-	}
-	return may, must, nil
-}
-
 // evaluate evaluates a condition on those rows of a block that are in rows. may are those of which it holds or is open;
 // must, a part of them, those of which it is certain to hold.
 func (s *scan) evaluate(c *Condition, block int, rows []uint64) (may, must []uint64, err error) {
@@ -198,7 +173,7 @@ func (s *scan) leaf(c *Condition, block int, rows []uint64) (may, must []uint64,
 		return s.text(c.Text, col, from, n, rows)
 	}
 	out := make([]uint64, (n+63)/64)
-	if col.typ.isDelta() && c.Kind == CondRange {
+	if col.typ.isDelta() && c.Kind == CondRange && s.frames != nil { // otherwise they were summed up as they came
 		if err := s.sums(c.Column, block, n); err != nil {
 			return nil, nil, err
 		}
@@ -273,100 +248,43 @@ func (s *scan) bytes(r *run, off, n int64) ([]byte, error) {
 	if s.shared != nil {
 		r = s.shared
 	}
-	if off >= r.from && off+n <= r.from+int64(len(r.plain)) {
+	end := r.from + int64(len(r.plain))
+	if off >= r.from && off+n <= end {
 		return r.plain[off-r.from:][:n], nil
 	}
 	if n < 0 || off < 0 || off+n > s.table.from+s.table.size || s.frames == nil {
 		return nil, fmt.Errorf("%w: bytes %d to %d of it", ErrTable, off, off+n)
 	}
-	data := s.r.box.sections[sectionData]
+	next := findFrame(s.frames, off)
+	if s.shared == nil && off >= r.from && off <= end {
+		// It goes on behind what is there.
+		from := off
+		if r.from <= r.keep && r.keep < off && off+n-r.keep <= maxKept {
+			from = r.keep
+		}
+		r.plain = r.plain[:copy(r.plain, r.plain[from-r.from:])]
+		r.from = from
+		next = findFrame(s.frames, end)
+	} else {
+		r.plain, r.from = r.plain[:0], s.frames[next].plain
+	}
+	section := s.r.box.sections[sectionData]
 	st := &s.r.tables.streams[s.table.stream]
-	first := findFrame(s.frames, off)
-	r.plain = r.plain[:0]
-	r.from = s.frames[first].plain
-	for i := first; i < len(s.frames) && s.frames[i].plain < off+n; i++ {
+	for i := next; i < len(s.frames) && s.frames[i].plain < off+n; i++ {
 		var err error
-		if r.plain, err = s.r.decodeFrame(r.plain, data, st.from, int(s.table.stream), s.frames[i]); err != nil {
-			r.plain = r.plain[:0]
+		if r.plain, err = s.r.decodeFrame(r.plain, section, st.from, int(s.table.stream), s.frames[i]); err != nil {
+			r.plain, r.from = r.plain[:0], 0
 			return nil, err
 		}
-		s.r.scanned.Frames++
+		s.decoded++
 	}
 	return r.plain[off-r.from:][:n], nil
 }
 
-// rangeInts sets the bits of values between min and max.
-func rangeInts(out []uint64, values []int64, min, max int64) {
-	if max < min {
-		return
+// variable returns an entry of /var.dict, valid until the next call.
+func (s *scan) variable(id uint64) ([]byte, error) {
+	if err := s.r.loadDictionary(&s.r.vars); err != nil {
+		return nil, err
 	}
-	span := uint64(max) - uint64(min)
-	for i := range out {
-		var w uint64
-		part := values[i*64:]
-		if len(part) > 64 {
-			part = part[:64]
-		}
-		for j, v := range part {
-			var hit uint64
-			if uint64(v)-uint64(min) <= span {
-				hit = 1
-			}
-			w |= hit << (j & 63)
-		}
-		out[i] = w
-	}
-}
-
-// rangeWords is rangeInts of little-endian words.
-func rangeWords(out []uint64, b []byte, min, max int64) {
-	if max < min {
-		return
-	}
-	span := uint64(max) - uint64(min)
-	for i := range out {
-		var w uint64
-		part := b[i*512:]
-		if len(part) > 512 {
-			part = part[:512]
-		}
-		for j := 0; len(part) >= 8; j++ {
-			var hit uint64
-			if binary.LittleEndian.Uint64(part)-uint64(min) <= span {
-				hit = 1
-			}
-			w |= hit << (j & 63)
-			part = part[8:]
-		}
-		out[i] = w
-	}
-}
-
-// rangeFloats sets the bits of floats whose keys are between min and max.
-func rangeFloats(out []uint64, b []byte, min, max int64) {
-	for i := 0; len(b) >= 8; i++ {
-		if key := floatKey(math.Float64frombits(binary.LittleEndian.Uint64(b))); min <= key && key <= max {
-			out[i/64] |= 1 << (i % 64)
-		}
-		b = b[8:]
-	}
-}
-
-// setWords sets the bits of words that are in a set.
-func setWords(out []uint64, b []byte, set []uint64) {
-	for i := 0; len(b) >= 8; i++ {
-		if id := binary.LittleEndian.Uint64(b); id>>6 < uint64(len(set)) {
-			out[i/64] |= set[id>>6] >> (id & 63) & 1 << (i % 64)
-		}
-		b = b[8:]
-	}
-}
-
-// boolBytes sets the bits of booleans that are among the wanted ones.
-func boolBytes(out []uint64, b []byte, wantFalse, wantTrue bool) {
-	for i, v := range b {
-		if v != 0 && wantTrue || v == 0 && wantFalse {
-			out[i/64] |= 1 << (i % 64)
-		}
-	}
+	return s.r.vars.entry(id, &s.word)
 }

@@ -15,8 +15,8 @@ type TextTest struct {
 	pattern *encoding.Query
 	types   []certainty // of log types
 	kinds   [][]byte    // placeholders of log types of which it is open
-	known   map[uint64]*logtype
-	open    bool // of some log types
+	known   []*logtype  // of log types of which it is open
+	open    bool        // of some log types
 	never   bool
 	fold    bool
 	held    map[string]bool // runs of the pattern that dictionary variables have
@@ -24,7 +24,6 @@ type TextTest struct {
 	words   *IDSet          // nil if it is not known
 	needs   []need
 	windows []window // that matching records lie in, nil if it is not known
-	text    []byte
 }
 
 // need is a variable that a text must have to match.
@@ -37,7 +36,7 @@ type need struct {
 // NewTextTest looks the pattern's words up in the dictionaries. fold says whether the pattern was parsed with fold. It
 // takes for granted that texts are split as package encoding does it.
 func (r *Reader) NewTextTest(pattern *encoding.Query, fold bool) (*TextTest, error) {
-	t := &TextTest{r: r, pattern: pattern, fold: fold, known: map[uint64]*logtype{}}
+	t := &TextTest{r: r, pattern: pattern, fold: fold}
 	if err := t.findWords(); err != nil || t.never {
 		return t, err
 	}
@@ -60,12 +59,12 @@ func (r *Reader) NewTextTest(pattern *encoding.Query, fold bool) (*TextTest, err
 			case with.MayMatchLogtype(text):
 				types, ids = append(types, slices.Clone(text)), append(ids, id)
 			}
-			t.types, t.kinds = append(t.types, v), append(t.kinds, nil)
+			t.add(v)
 			t.never = t.never && v == no
 			if v == maybe {
 				t.keep(id, text)
 			}
-			return r.pool.take(32 + int64(len(text)))
+			return r.pool.take(48 + int64(len(text)))
 		})
 	})
 	if r.logs.damage() != nil { // some are not known
@@ -97,6 +96,11 @@ func (r *Reader) NewTextTest(pattern *encoding.Query, fold bool) (*TextTest, err
 		t.windows = t.words.windows
 	}
 	return t, nil
+}
+
+// add takes up the next log type.
+func (t *TextTest) add(v certainty) {
+	t.types, t.kinds, t.known = append(t.types, v), append(t.kinds, nil), append(t.known, nil)
 }
 
 // keep remembers a log type of which it is open whether its texts match.
@@ -212,7 +216,7 @@ func width(list []window) (n float64) {
 // unknown makes log types up to count open, if they could not be read.
 func (t *TextTest) unknown(count uint64) {
 	for uint64(len(t.types)) < count {
-		t.types, t.kinds = append(t.types, maybe), append(t.kinds, nil)
+		t.add(maybe)
 		t.never, t.open = false, true
 	}
 }
@@ -251,6 +255,9 @@ func (s *scan) text(t *TextTest, c *scanColumn, from int64, n int, rows []uint64
 	if err != nil {
 		return nil, nil, err
 	}
+	if len(b) >= 8 { // the variables of the block are kept, other conditions may be about them, too
+		c.vars.keep = c.off + 8*s.table.records + 8 + 8*int64(min(binary.LittleEndian.Uint64(b)>>24, uint64(c.variables)))
+	}
 	may, must = make([]uint64, (n+63)/64), make([]uint64, (n+63)/64)
 	for i := 0; len(b) >= 8; i++ {
 		cell := binary.LittleEndian.Uint64(b)
@@ -264,7 +271,7 @@ func (s *scan) text(t *TextTest, c *scanColumn, from int64, n int, rows []uint64
 			continue
 		}
 		if v == maybe {
-			if v, err = s.message(t, c, cell); err != nil {
+			if v, err = s.cell(t, c, cell); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -278,8 +285,8 @@ func (s *scan) text(t *TextTest, c *scanColumn, from int64, n int, rows []uint64
 	return andBits(may, rows), andBits(must, rows), nil
 }
 
-// message evaluates a test on one text, whose log type may match. A text that cannot be put together is open.
-func (s *scan) message(t *TextTest, c *scanColumn, cell uint64) (certainty, error) {
+// cell evaluates a test on one text, whose log type may match. A text that cannot be put together is open.
+func (s *scan) cell(t *TextTest, c *scanColumn, cell uint64) (certainty, error) {
 	id, index := cell&0xFFFFFF, cell>>24
 	if id >= uint64(len(t.types)) || t.known[id] == nil {
 		return maybe, nil
@@ -300,7 +307,7 @@ func (s *scan) message(t *TextTest, c *scanColumn, cell uint64) (certainty, erro
 	if t.words != nil && t.lacksWord(id, kinds, vars) {
 		return no, nil
 	}
-	return t.match(t.known[id], vars)
+	return s.match(t, t.known[id], vars)
 }
 
 // met reports whether one of the variables is the one that is needed.
@@ -331,46 +338,46 @@ func (t *TextTest) lacksWord(id uint64, kinds, vars []byte) bool {
 }
 
 // match puts a text together, or as much of it as decides.
-func (t *TextTest) match(l *logtype, vars []byte) (certainty, error) {
+func (s *scan) match(t *TextTest, l *logtype, vars []byte) (certainty, error) {
 	if l.err != nil {
 		return maybe, nil
 	}
 	run, ok := t.pattern.Run()
-	t.text = t.text[:0]
+	s.message = s.message[:0]
 	for i := range l.pieces {
 		p := &l.pieces[i]
 		v := binary.LittleEndian.Uint64(vars[8*i:])
-		from := len(t.text)
-		t.text = append(t.text, p.text...)
+		from := len(s.message)
+		s.message = append(s.message, p.text...)
 		var err error
 		switch p.kind {
 		case encoding.IntPlaceholder:
-			t.text = encoding.AppendInt(t.text, int64(v))
+			s.message = encoding.AppendInt(s.message, int64(v))
 		case encoding.FloatPlaceholder:
-			if t.text, err = encoding.AppendFloat(t.text, encoding.EightByte, int64(v)); err != nil {
+			if s.message, err = encoding.AppendFloat(s.message, encoding.EightByte, int64(v)); err != nil {
 				return maybe, nil
 			}
 		default:
-			word, err := t.r.variable(v)
+			word, err := s.variable(v)
 			if _, limit := err.(*LimitError); limit {
 				return maybe, err
 			}
 			if err != nil {
 				return maybe, nil
 			}
-			t.text = append(t.text, word...)
+			s.message = append(s.message, word...)
 		}
-		if ok && !run.Read(t.text[from:]) {
+		if ok && !run.Read(s.message[from:]) {
 			return no, nil
 		}
 	}
-	from := len(t.text)
-	t.text = append(t.text, l.tail...)
+	from := len(s.message)
+	s.message = append(s.message, l.tail...)
 	if ok {
-		run.Read(t.text[from:])
+		run.Read(s.message[from:])
 		ok = run.Matches()
 	} else {
-		ok = t.pattern.Match(t.text)
+		ok = t.pattern.Match(s.message)
 	}
 	if ok {
 		return yes, nil

@@ -187,43 +187,6 @@ func (c *Condition) check(t *Table, tree *tree) error {
 	return nil
 }
 
-// scan evaluates the conditions of tables.
-func (r *Reader) scan(conditions []*Condition) error {
-	x := r.index()
-	if x == nil {
-		return r.scanStreams(conditions)
-	}
-	var shared *run
-	stream := int32(-1)
-	for i, c := range conditions {
-		if c == nil {
-			continue
-		}
-		t := &r.tables.list[i]
-		if t.stream != stream {
-			stream, shared = t.stream, &run{}
-		}
-		s, err := r.openScan(i, x, shared)
-		if err == nil {
-			err = r.apply(s, c, i)
-		}
-		if err := r.scanFailed(err); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// apply evaluates the condition of a table.
-func (r *Reader) apply(s *scan, c *Condition, table int) error {
-	may, must, err := s.run(c)
-	if err != nil {
-		return err
-	}
-	r.filters[table].Rows, r.filters[table].sure = may, must
-	return nil
-}
-
 // scanFailed passes on what must end a search. A damaged table is left to reading, which says where the damage is.
 func (r *Reader) scanFailed(err error) error {
 	var damage *CorruptError

@@ -76,3 +76,48 @@ func TestLarge(t *testing.T) {
 		check(t, r.Close())
 	}
 }
+
+// TestManyBlocks asks an archive of so many blocks that they are divided among goroutines, with an index and without: the answers
+// are those of one goroutine, and in the order of the log.
+func TestManyBlocks(t *testing.T) {
+	const n = 600_000
+	var lines []string
+	for i := range n {
+		switch {
+		case i%3 == 0:
+			lines = append(lines, fmt.Sprintf(`{"n":%d,"ok":%v,"msg":"job %d of user%d took %d ms"}`, i, i%2 == 0, i%97, i%31, i%5003))
+		case i%101 == 0:
+			lines = append(lines, fmt.Sprintf(`{"n":%d,"id":"req-%x","f":%d.5}`, i, i%65_537, i%1009))
+		default:
+			lines = append(lines, fmt.Sprintf(`{"n":%d,"id":"req-%x"}`, i, i%65_537))
+		}
+	}
+	archives := [][]byte{write(t, lines, archive.WriterOptions{}), write(t, lines, archive.WriterOptions{NoIndex: true})}
+	for query, want := range map[string]func(i int) bool{
+		`msg: "job 7 of user* took 17?? ms"`:      func(i int) bool { return i%3 == 0 && i%97 == 7 && i%5003/100 == 17 },
+		`msg: (*user7* "*took 99 ms")`:            func(i int) bool { return i%3 == 0 && (i%31 == 7 || i%5003 == 99) },
+		`id: req-1f OR id: req-fffe`:              func(i int) bool { return i%3 != 0 && (i%65_537 == 0x1f || i%65_537 == 0xfffe) },
+		`n >= 300000 AND n < 300010 OR f > 1008`:  func(i int) bool { return i >= 300_000 && i < 300_010 || i%3 != 0 && i%101 == 0 && i%1009 == 1008 },
+		`NOT id: * AND NOT ok: true AND n: 31115`: func(i int) bool { return false },
+		`ok: false AND n > 599990 OR id: *-0`:     func(i int) bool { return i%6 == 3 && i > 599_990 || i%3 != 0 && i%65_537 == 0 },
+	} {
+		q, err := kql.Parse(query, nil)
+		check(t, err)
+		var numbers []int64
+		for i := range n {
+			if want(i) {
+				numbers = append(numbers, int64(i))
+			}
+		}
+		for k, data := range archives {
+			for _, o := range []archive.Options{{Parallel: 1}, {Parallel: 4}, {Parallel: 4, Memory: 16 << 20}} {
+				if got := find(t, q, data, &o); !slices.Equal(got, numbers) {
+					t.Errorf("archive %d, %+v, %s: %d found, not %d", k, o, query, len(got), len(numbers))
+				}
+				if got := count(t, q, data, &o); got != int64(len(numbers)) {
+					t.Errorf("archive %d, %+v, %s: %d counted, not %d", k, o, query, got, len(numbers))
+				}
+			}
+		}
+	}
+}
