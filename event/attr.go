@@ -6,11 +6,13 @@ import (
 	"log/slog"
 	"reflect"
 	"strconv"
+
+	"github.com/tracehandler/tracehandler/internal/jsontext"
 )
 
 // MaxDepth is how many objects and arrays may be open at the same place of an event, its own object included. It is the
-// limit of encoding/json.
-const MaxDepth = 10_000
+// limit of encoding/json: 10,000.
+const MaxDepth = jsontext.MaxDepth
 
 // MaxRecordDepth is the same for the events that encoders make of records: what is deeper is a cycle, as a rule.
 const MaxRecordDepth = 1000

@@ -1,6 +1,10 @@
 package event
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/tracehandler/tracehandler/internal/jsontext"
+)
 
 // Equal reports whether a and b say the same: the same members in the same order, duplicates included, with the same
 // values. How strings are escaped and where white space stands does not matter, and numbers are equal if their exact
@@ -33,14 +37,14 @@ func (e Event) validText(b *Buffer) ([]byte, bool) {
 
 // equalText compares valid texts token by token; equal tokens make equal structures.
 func equalText(a, b []byte) bool {
-	i, j := spaceEnd(a, 0), spaceEnd(b, 0)
+	i, j := jsontext.SkipSpace(a, 0), jsontext.SkipSpace(b, 0)
 	for i < len(a) && j < len(b) {
 		x, y := tokenEnd(a, i), tokenEnd(b, j)
 		s, t := a[i:x], b[j:y]
 		if !bytes.Equal(s, t) {
 			switch {
 			case s[0] == '"' && t[0] == '"':
-				if decodeKey(s[1:len(s)-1]) != decodeKey(t[1:len(t)-1]) {
+				if !bytes.Equal(decodedKey(s[1:len(s)-1]), decodedKey(t[1:len(t)-1])) {
 					return false
 				}
 			case isNumber(s[0]) && isNumber(t[0]):
@@ -51,7 +55,7 @@ func equalText(a, b []byte) bool {
 				return false
 			}
 		}
-		i, j = spaceEnd(a, x), spaceEnd(b, y)
+		i, j = jsontext.SkipSpace(a, x), jsontext.SkipSpace(b, y)
 	}
 	return i == len(a) && j == len(b)
 }
@@ -62,9 +66,9 @@ func isNumber(c byte) bool { return c == '-' || c-'0' <= 9 }
 func tokenEnd(b []byte, i int) int {
 	switch c := b[i]; {
 	case c == '"':
-		return stringEnd(b, i+1)
+		return jsontext.StringEnd(b, i+1)
 	case isNumber(c):
-		return numberEnd(b, i)
+		return jsontext.NumberEnd(b, i)
 	case c == 't' || c == 'n':
 		return i + 4
 	case c == 'f':

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"iter"
 	"log/slog"
+
+	"github.com/tracehandler/tracehandler/internal/jsontext"
 )
 
 // Event is one entry of a trace: an ordered list of attributes, or a line of JSON that is decoded when it is asked for.
@@ -72,7 +74,7 @@ func (e Event) Attrs() ([]slog.Attr, error) {
 		}
 	}
 	d := decoders.Get().(*decoder)
-	d.b, d.i = e.line, spaceEnd(e.line, 0)
+	d.b, d.i = e.line, jsontext.SkipSpace(e.line, 0)
 	attrs := d.object()
 	d.free()
 	return attrs, nil
@@ -97,7 +99,7 @@ func (e Event) All() iter.Seq[slog.Attr] {
 			if value, ok = c.value(); !ok {
 				return
 			}
-			ok = yield(slog.Attr{Key: decodeKey(key), Value: decodeValue(value)})
+			ok = yield(slog.Attr{Key: string(decodedKey(key)), Value: decodeValue(value)})
 		}
 	}
 }

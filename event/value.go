@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"time"
 	"unicode/utf8"
+
+	"github.com/tracehandler/tracehandler/internal/jsontext"
 )
 
 // AppendValue appends the JSON of an attribute's value as [NewJSON] writes it: an object for a group, empty or not, its
@@ -223,7 +225,7 @@ func (w *writer) checked(dst []byte, start int) []byte {
 		dst = append(dst[:start], repaired(text)...)
 		text = dst[start:]
 	}
-	if room := w.limit - w.depth; len(text) > 2*room && deeper(text, room) { // a level has two brackets
+	if room := w.limit - w.depth; len(text) > 2*room && jsontext.Deeper(text, room) { // a level has two brackets
 		w.deep = true
 	}
 	return dst
@@ -249,7 +251,7 @@ func (w *writer) appendNumber(dst []byte, n json.Number) []byte {
 	if n == "" {
 		return append(dst, '0')
 	}
-	if numberEnd([]byte(n), 0) != len(n) {
+	if !jsontext.IsNumber([]byte(n)) {
 		return w.appendForeign(dst, n, false)
 	}
 	return append(dst, n...)
@@ -260,9 +262,9 @@ func (w *writer) appendRaw(dst []byte, raw []byte) []byte {
 	if raw == nil {
 		return append(dst, "null"...)
 	}
-	if _, f := validate(raw); f != 0 {
+	if !jsontext.Valid(raw) {
 		return w.appendForeign(dst, json.RawMessage(raw), false)
 	}
 	start := len(dst)
-	return w.checked(appendCompact(dst, raw), start)
+	return w.checked(jsontext.AppendCompact(dst, raw), start)
 }

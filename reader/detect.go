@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/tracehandler/tracehandler/format"
+	"github.com/tracehandler/tracehandler/internal/jsontext"
 )
 
 // detect finds out what in holds, through all layers of compression, and makes the source of r.
@@ -142,7 +143,7 @@ func isBinary(head []byte) bool {
 			return true
 		}
 	}
-	return validPrefix(head) < len(head)-3 // a character may be cut at the end
+	return jsontext.ValidPrefix(head) < len(head)-3 // a character may be cut at the end
 }
 
 // firstBlocks returns blocks from f up to the first that has text, or to the end, but no more than a few. There is always

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tracehandler/tracehandler/event"
+	"github.com/tracehandler/tracehandler/internal/jsontext"
 )
 
 // parseLine reads one line as an event. valid says that its UTF-8 needs no look.
@@ -30,7 +31,7 @@ func parseLine(line []byte, k Kind, valid bool) (event.Event, badLine, lineKind)
 	switch {
 	case err == nil:
 		bad.expected = "valid UTF-8"
-		bad.column = validPrefix(t)
+		bad.column = jsontext.ValidPrefix(t)
 	case errors.As(err, &syntax):
 		bad.column = syntax.Offset
 	}
@@ -93,16 +94,4 @@ func prefixLen(line []byte) int {
 			return at
 		}
 	}
-}
-
-// validPrefix returns the number of bytes before the first that is not UTF-8.
-func validPrefix(b []byte) int {
-	for i := 0; i < len(b); {
-		r, n := utf8.DecodeRune(b[i:])
-		if r == utf8.RuneError && n <= 1 {
-			return i
-		}
-		i += n
-	}
-	return len(b)
 }

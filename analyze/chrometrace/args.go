@@ -1,5 +1,7 @@
 package chrometrace
 
+import "github.com/tracehandler/tracehandler/internal/jsontext"
+
 // Args walks the members of a JSON object: an event's arguments, or any object nested in them.
 //
 //	for a := ev.Arguments(); a.Next(); {
@@ -21,7 +23,7 @@ type span struct{ key, keyEnd, value, end int32 }
 
 // ArgsOf starts at the first member of the object obj; nil or anything but an object has no members.
 func ArgsOf(obj []byte) Args {
-	i := skipSpace(obj, 0)
+	i := jsontext.SkipIndent(obj, 0)
 	if i >= len(obj) || obj[i] != '{' {
 		return Args{}
 	}
@@ -42,7 +44,7 @@ func (ev *Event) Arguments() Args {
 func (ev *Event) walk(b []byte, i int) int {
 	ev.members = ev.members[:0]
 	start := i
-	i = skipSpace(b, i+1)
+	i = jsontext.SkipIndent(b, i+1)
 	if i < len(b) && b[i] == '}' {
 		return i + 1
 	}
@@ -51,27 +53,27 @@ func (ev *Event) walk(b []byte, i int) int {
 			return 0
 		}
 		m := span{key: int32(i + 1 - start)}
-		end := stringEnd(b, i+1)
+		end := jsontext.StringEnd(b, i+1)
 		if end < 0 {
 			return 0
 		}
-		m.keyEnd = int32(end - start)
-		if i = skipSpace(b, end+1); i >= len(b) || b[i] != ':' {
+		m.keyEnd = int32(end - 1 - start)
+		if i = jsontext.SkipIndent(b, end); i >= len(b) || b[i] != ':' {
 			return 0
 		}
-		i = skipSpace(b, i+1)
+		i = jsontext.SkipIndent(b, i+1)
 		m.value = int32(i - start)
 		if i = valueEnd(b, i); i < 0 {
 			return 0
 		}
 		m.end = int32(i - start)
 		ev.members = append(ev.members, m)
-		if i = skipSpace(b, i); i >= len(b) {
+		if i = jsontext.SkipIndent(b, i); i >= len(b) {
 			return 0
 		}
 		switch b[i] {
 		case ',':
-			i = skipSpace(b, i+1)
+			i = jsontext.SkipIndent(b, i+1)
 		case '}':
 			return i + 1
 		default:
@@ -89,23 +91,23 @@ func (a *Args) Next() bool {
 		a.Key, a.Value, a.i = b[m.key:m.keyEnd], b[m.value:m.end], int(m.end)
 		return true
 	}
-	i = skipSpace(b, i)
+	i = jsontext.SkipIndent(b, i)
 	if i < len(b) && b[i] == ',' {
-		i = skipSpace(b, i+1)
+		i = jsontext.SkipIndent(b, i+1)
 	}
 	if i >= len(b) || b[i] != '"' {
 		return false
 	}
-	end := stringEnd(b, i+1)
+	end := jsontext.StringEnd(b, i+1)
 	if end < 0 {
 		return false
 	}
-	a.Key = b[i+1 : end]
-	i = skipSpace(b, end+1)
+	a.Key = b[i+1 : end-1]
+	i = jsontext.SkipIndent(b, end)
 	if i >= len(b) || b[i] != ':' {
 		return false
 	}
-	i = skipSpace(b, i+1)
+	i = jsontext.SkipIndent(b, i+1)
 	end = valueEnd(b, i)
 	if end < 0 {
 		return false
@@ -114,45 +116,39 @@ func (a *Args) Next() bool {
 	return true
 }
 
-// valueEnd returns the index after the JSON value at b[i], or a negative number if it does not end in b or is none.
+// valueEnd returns the index after the JSON value at b[i], or ^index of what is wrong: ^len(b) if it does not end in b.
 func valueEnd(b []byte, i int) int {
 	if i >= len(b) {
-		return short
+		return ^len(b)
 	}
 	switch b[i] {
 	case '"':
-		if end := stringEnd(b, i+1); end >= 0 {
-			return end + 1
-		}
-		return short
+		return jsontext.StringEnd(b, i+1)
 	case '{':
 		if end := flatEnd(b, i); end > 0 {
 			return end
 		}
-		return skipNested(b, i)
+		return jsontext.NestedEnd(b, i)
 	case '[':
-		return skipNested(b, i)
+		return jsontext.NestedEnd(b, i)
 	}
 	end := scalarEnd(b, i)
-	if end < 0 {
-		return short
-	}
-	if !scalarOK(b[i:end]) {
-		return -2 - i
+	if end >= 0 && !scalarOK(b[i:end]) {
+		return ^i
 	}
 	return end
 }
 
 // Elements walks a JSON array. It stops at the first thing that is not a value.
 func Elements(arr []byte, yield func(value []byte) bool) {
-	i := skipSpace(arr, 0)
+	i := jsontext.SkipIndent(arr, 0)
 	if i >= len(arr) || arr[i] != '[' {
 		return
 	}
 	for i++; ; {
-		i = skipSpace(arr, i)
+		i = jsontext.SkipIndent(arr, i)
 		if i < len(arr) && arr[i] == ',' {
-			i = skipSpace(arr, i+1)
+			i = jsontext.SkipIndent(arr, i+1)
 		}
 		end := valueEnd(arr, i)
 		if end <= i || !yield(arr[i:end]) {

@@ -2,8 +2,9 @@ package chrometrace
 
 import (
 	"math"
-	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/tracehandler/tracehandler/internal/jsontext"
 )
 
 // Event is one element of traceEvents. Its byte slices are spans of the scanner's buffer: they are valid until the next
@@ -43,78 +44,7 @@ type ID struct {
 
 // AppendString appends the decoded form of a raw string (the text between its quotes) to dst: escapes are resolved,
 // lone backslashes and unknown escapes stay as they are, invalid UTF-8 becomes U+FFFD.
-func AppendString(dst, raw []byte) []byte {
-	for i := 0; i < len(raw); {
-		c := raw[i]
-		switch {
-		case c == '\\' && i+1 < len(raw):
-			n := 2
-			switch raw[i+1] {
-			case '"', '\\', '/':
-				dst = append(dst, raw[i+1])
-			case 'b':
-				dst = append(dst, '\b')
-			case 'f':
-				dst = append(dst, '\f')
-			case 'n':
-				dst = append(dst, '\n')
-			case 'r':
-				dst = append(dst, '\r')
-			case 't':
-				dst = append(dst, '\t')
-			case 'u':
-				r, ok := hex4(raw[i+2:])
-				if !ok {
-					dst = append(dst, '\\', 'u')
-					break
-				}
-				n = 6
-				if utf16.IsSurrogate(r) {
-					pair := rune(utf8.RuneError)
-					if len(raw) >= i+12 && raw[i+6] == '\\' && raw[i+7] == 'u' {
-						if low, ok := hex4(raw[i+8:]); ok {
-							pair = utf16.DecodeRune(r, low)
-						}
-					}
-					if pair != utf8.RuneError {
-						n = 12
-					}
-					r = pair
-				}
-				dst = utf8.AppendRune(dst, r)
-			default:
-				dst, n = append(dst, '\\'), 1
-			}
-			i += n
-		case c < utf8.RuneSelf:
-			dst = append(dst, c)
-			i++
-		default:
-			r, n := utf8.DecodeRune(raw[i:])
-			dst = utf8.AppendRune(dst, r)
-			i += n
-		}
-	}
-	return dst
-}
-
-func hex4(b []byte) (r rune, ok bool) {
-	if len(b) < 4 {
-		return 0, false
-	}
-	for _, c := range b[:4] {
-		r <<= 4
-		switch {
-		case '0' <= c && c <= '9':
-			r |= rune(c - '0')
-		case 'a' <= c|0x20 && c|0x20 <= 'f':
-			r |= rune(c|0x20-'a') + 10
-		default:
-			return 0, false
-		}
-	}
-	return r, true
-}
+func AppendString(dst, raw []byte) []byte { return jsontext.AppendText(dst, raw) }
 
 // plain reports whether a raw string is its own decoded form.
 func plain(raw []byte) bool {

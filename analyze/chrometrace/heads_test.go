@@ -71,24 +71,8 @@ func TestManyArguments(t *testing.T) {
 	}
 }
 
-// TestBlanks passes over white space of any length at any place, and over nothing else: a hole of NULs is damage.
-func TestBlanks(t *testing.T) {
-	for n := range 40 {
-		for _, c := range []string{" ", "\n", "\t", "\r", "\n   "} {
-			b := []byte(strings.Repeat(c, n) + "x")
-			for at := 0; at <= n*len(c); at++ {
-				if got := skipSpace(b, at); got != n*len(c) {
-					t.Fatalf("%q from %d: %d", b, at, got)
-				}
-			}
-		}
-		for _, c := range []byte{0, 1, 8, '!', 0x7f, 0x80, 0x89, 0xa0, 0xff} {
-			b := append([]byte(strings.Repeat(" ", n)), c, ' ', ' ', ' ', ' ', ' ', ' ', ' ', ' ')
-			if got := skipSpace(b, 0); got != n {
-				t.Fatalf("%q: %d, want %d", b, got, n)
-			}
-		}
-	}
+// TestHole: NULs between events are damage, not white space.
+func TestHole(t *testing.T) {
 	s := NewScanner(strings.NewReader(`[{"ph":"X","name":"a"},` + strings.Repeat("\x00", 100) + `{"ph":"X","name":"b"}]`))
 	n := 0
 	for s.Scan() {
@@ -96,5 +80,20 @@ func TestBlanks(t *testing.T) {
 	}
 	if n != 2 || !s.Degraded() {
 		t.Errorf("%d events around a hole, degraded %v", n, s.Degraded())
+	}
+}
+
+// TestDeepArguments has arguments nested deeper than the scanner remembers the kinds of brackets.
+func TestDeepArguments(t *testing.T) {
+	for _, depth := range []int{10, 63, 64, 65, 100} {
+		args := strings.Repeat(`{"a":`, depth) + "[]" + strings.Repeat("}", depth)
+		s := NewScanner(strings.NewReader(`[{"ph":"X","ts":1,"args":` + args + `},{"ph":"X","ts":2}]`))
+		n := 0
+		for s.Scan() {
+			n++
+		}
+		if n != 2 || s.ErrorCount() != 0 {
+			t.Errorf("%d levels: %d events, %v", depth, n, s.Errors())
+		}
 	}
 }

@@ -1,6 +1,10 @@
 package chrometrace
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/tracehandler/tracehandler/internal/jsontext"
+)
 
 // fault is what parseEvent found wrong; at is where, as an index into its slice.
 type fault struct {
@@ -16,6 +20,9 @@ const (
 	mismatch  = "Mismatched closing bracket"
 )
 
+// short says that an event or a member does not end within the bytes at hand.
+const short = -1
+
 // parseEvent reads the object at b[0] == '{' into s.ev and returns the index after it. n is short when b ends before the
 // object does; f.detail is set when the object is malformed. If SkipFunc wants the event skipped, s.skip is set.
 func (s *Scanner) parseEvent(b []byte) (n int, f fault) {
@@ -23,7 +30,7 @@ func (s *Scanner) parseEvent(b []byte) (n int, f fault) {
 	*ev = Event{members: ev.members[:0]}
 	i, fields := s.heads.recall(b, ev), 2
 	if i == 0 {
-		i, fields = skipSpace(b, 1), 1
+		i, fields = jsontext.SkipIndent(b, 1), 1
 		if i < len(b) && b[i] == '}' {
 			ev.Raw = b[:i+1]
 			return i + 1, fault{}
@@ -44,12 +51,12 @@ func (s *Scanner) parseEvent(b []byte) (n int, f fault) {
 				}
 			}
 		}
-		if i = skipSpace(b, i); i >= len(b) {
+		if i = jsontext.SkipIndent(b, i); i >= len(b) {
 			return short, fault{}
 		}
 		switch b[i] {
 		case ',':
-			i = skipSpace(b, i+1)
+			i = jsontext.SkipIndent(b, i+1)
 		case '}':
 			ev.Raw = b[:i+1]
 			return i + 1, fault{}
@@ -71,12 +78,12 @@ func (ev *Event) field(b []byte, i int) (n int, f fault) {
 	if b[i] != '"' {
 		return 0, fault{i, wantKey}
 	}
-	end := stringEnd(b, i+1)
+	end := jsontext.StringEnd(b, i+1)
 	if end < 0 {
 		return short, fault{}
 	}
-	key := b[i+1 : end]
-	if i = skipSpace(b, end+1); i >= len(b) {
+	key := b[i+1 : end-1]
+	if i = jsontext.SkipIndent(b, end); i >= len(b) {
 		return short, fault{}
 	}
 	if b[i] != ':' {
@@ -86,7 +93,7 @@ func (ev *Event) field(b []byte, i int) (n int, f fault) {
 	if i < len(b) && b[i] == ' ' { // the usual case
 		i++
 	}
-	i = skipSpace(b, i)
+	i = jsontext.SkipIndent(b, i)
 	end = 0
 	if len(key) == 4 && i < len(b) && b[i] == '{' && string(key) == "args" {
 		if end = ev.walk(b, i); end == 0 {
@@ -100,10 +107,10 @@ func (ev *Event) field(b []byte, i int) (n int, f fault) {
 	case end >= 0:
 		ev.set(key, b[i:end])
 		return end, fault{}
-	case end == short:
+	case ^end == len(b):
 		return short, fault{}
 	case b[i] == '{' || b[i] == '[':
-		return 0, fault{-2 - end, mismatch}
+		return 0, fault{^end, mismatch}
 	}
 	return 0, fault{i, wantValue}
 }
@@ -133,7 +140,7 @@ func skipEvent(b []byte, i int) int {
 	if bytes.Count(span, openBrace) != 1 || bytes.Count(span, quote)&1 != 0 || bytes.IndexByte(span, '\\') >= 0 {
 		return 0
 	}
-	i = skipSpace(b, i+n+1)
+	i = jsontext.SkipIndent(b, i+n+1)
 	if i < len(b) && b[i] == '}' {
 		return i + 1
 	}

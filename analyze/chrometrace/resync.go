@@ -2,6 +2,8 @@ package chrometrace
 
 import (
 	"bytes"
+
+	"github.com/tracehandler/tracehandler/internal/jsontext"
 )
 
 // notObject skips an element that is no object.
@@ -27,7 +29,7 @@ func (s *Scanner) malformed(f fault) {
 	s.report(Malformed, s.Offset()+int64(f.at), f.detail, nil)
 	for {
 		b := s.buf[s.pos:s.end]
-		end := skipNested(b, 0)
+		end := jsontext.NestedEnd(b, 0)
 		next := nextEvent(b)
 		if end < 0 && next < 0 && s.fill() {
 			continue

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"math"
+
+	"github.com/tracehandler/tracehandler/internal/jsontext"
 )
 
 // Limits of a scan. They bound memory on hostile input; real events are below 100 KiB.
@@ -160,7 +162,7 @@ func (s *Scanner) fill() bool {
 // peek skips white space and returns the next byte, or false at the end of the input.
 func (s *Scanner) peek() (byte, bool) {
 	for {
-		s.pos = skipSpace(s.buf[:s.end], s.pos)
+		s.pos = jsontext.SkipIndent(s.buf[:s.end], s.pos)
 		if s.pos < s.end {
 			return s.buf[s.pos], true
 		}
@@ -253,7 +255,7 @@ func (s *Scanner) value() ([]byte, bool) {
 			s.pos = end
 			return v, true
 		}
-		if end != short || !s.fill() {
+		if ^end != s.end || !s.fill() {
 			return nil, false
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tracehandler/tracehandler/analyze/chrometrace"
+	"github.com/tracehandler/tracehandler/internal/jsontext"
 )
 
 // Options of Open and Load; nil means none.
@@ -273,22 +274,7 @@ func (l *loader) compact(v []byte) Str {
 	if id, ok := l.str.compact.find(v); ok {
 		return id
 	}
-	b := l.scratch[:0]
-	inString := false
-	for i := 0; i < len(v); i++ {
-		c := v[i]
-		switch {
-		case inString && c == '\\' && i+1 < len(v):
-			b = append(b, c)
-			i++
-			c = v[i]
-		case c == '"':
-			inString = !inString
-		case !inString && (c == ' ' || c == '\n' || c == '\t' || c == '\r'):
-			continue
-		}
-		b = append(b, c)
-	}
+	b := jsontext.AppendCompact(l.scratch[:0], v)
 	l.scratch = b
 	id := l.str.exact(b)
 	key := l.str.strings[id]

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"testing"
+
+	"github.com/tracehandler/tracehandler/internal/jsontext"
 )
 
 func TestFormattedFloat(t *testing.T) {
@@ -41,18 +43,8 @@ func FuzzFormattedFloat(f *testing.F) {
 			}
 			return
 		}
-		if !json.Valid(got) || !isNumber(got) {
+		if !json.Valid(got) || !jsontext.IsNumber(got) {
 			t.Fatalf("%v with %#04x: %s", v, format, got)
 		}
 	})
-}
-
-func TestIsNumber(t *testing.T) {
-	for _, s := range []string{"0", "-0", "1", "10", "1.5", "-1.50e+10", "1E5", "0.0", "1e-400", "", "-", "01", "+1", ".5", "1.", "1e", "1e+", "1x", "NaN", "0x1", " 1", "1 ", "--1", "1.2.3"} {
-		var n json.Number
-		want := json.Unmarshal([]byte(s), &n) == nil && s == string(n)
-		if got := isNumber([]byte(s)); got != want {
-			t.Errorf("%q: %v, want %v", s, got, want)
-		}
-	}
 }

@@ -1,5 +1,7 @@
 package archive
 
+import "github.com/tracehandler/tracehandler/internal/jsontext"
+
 // leaf is a value of a record on its way into a column. What it means depends on the type of the node.
 type leaf struct {
 	bits   uint64
@@ -33,12 +35,12 @@ type ingest struct {
 func (g *ingest) record(line []byte) (*state, bool) {
 	g.b, g.leaves, g.text, g.entries, g.nodes, g.inner, g.texts = line, g.leaves[:0], g.text[:0], g.entries[:0], g.nodes[:0], g.inner[:0], 0
 	g.odd = false
-	pos := scanSpace(line, 0)
+	pos := jsontext.SkipSpace(line, 0)
 	if pos >= len(line) || line[pos] != '{' {
 		return nil, false
 	}
 	s, pos := g.object(g.root, pos+1, nodeObject, g.w.options.TimeKey, 1)
-	if pos < 0 || scanSpace(line, pos) != len(line) {
+	if pos < 0 || jsontext.SkipSpace(line, pos) != len(line) {
 		return nil, false
 	}
 	return s, true
@@ -48,7 +50,7 @@ func (g *ingest) record(line []byte) (*state, bool) {
 // the time's path. A pos of -1 says that the text is wrong.
 func (g *ingest) object(s *state, pos int, id int32, path []string, depth int) (*state, int) {
 	b := g.b
-	pos = scanSpace(b, pos)
+	pos = jsontext.SkipSpace(b, pos)
 	if pos < len(b) && b[pos] == '}' { // the outermost object: others are leaves
 		k := g.slot(s, []byte("{}"), nil) // no key
 		next := k.next[Object]
@@ -65,20 +67,20 @@ func (g *ingest) object(s *state, pos int, id int32, path []string, depth int) (
 			if pos >= len(b) || b[pos] != '"' {
 				return nil, -1
 			}
-			end, _ := scanString(b, pos+1)
+			end, _ := jsontext.ScanString(b, pos+1)
 			if end < 0 {
 				return nil, -1
 			}
-			if next = scanSpace(b, end); next >= len(b) || b[next] != ':' {
+			if next = jsontext.SkipSpace(b, end); next >= len(b) || b[next] != ':' {
 				return nil, -1
 			}
 			next++
 			k = g.slot(s, b[pos:end], path)
 		}
-		if s, pos = g.value(s, k, scanSpace(b, next), id, depth); pos < 0 {
+		if s, pos = g.value(s, k, jsontext.SkipSpace(b, next), id, depth); pos < 0 {
 			return nil, -1
 		}
-		pos = scanSpace(b, pos)
+		pos = jsontext.SkipSpace(b, pos)
 		if pos >= len(b) {
 			return nil, -1
 		}
@@ -88,7 +90,7 @@ func (g *ingest) object(s *state, pos int, id int32, path []string, depth int) (
 			}
 			return s, pos + 1
 		}
-		pos = scanSpace(b, pos+1)
+		pos = jsontext.SkipSpace(b, pos+1)
 	}
 }
 
@@ -108,7 +110,7 @@ func (g *ingest) value(s *state, k *slot, pos int, parent int32, depth int) (*st
 	}
 	switch c := b[pos]; c {
 	case '"':
-		end, kind := scanString(b, pos+1)
+		end, kind := jsontext.ScanSpaced(b, pos+1)
 		if end < 0 {
 			return nil, -1
 		}
@@ -119,23 +121,23 @@ func (g *ingest) value(s *state, k *slot, pos int, parent int32, depth int) (*st
 			}
 		}
 		text := b[pos+1 : end-1]
-		if kind&hasEscape != 0 {
+		if kind&jsontext.Escapes != 0 {
 			text = g.unescaped(text)
-			kind &^= hasSpace
+			kind &^= jsontext.Spaces
 			for _, c := range text {
 				if c == ' ' {
-					kind |= hasSpace
+					kind |= jsontext.Spaces
 				}
 			}
 		}
 		g.leaves = append(g.leaves, leaf{text: text})
-		if kind&hasSpace != 0 {
+		if kind&jsontext.Spaces != 0 {
 			g.texts++
 			return g.to(s, k, parent, uint8(ClpString)), end
 		}
 		return g.to(s, k, parent, uint8(VarString)), end
 	case '{':
-		if next := scanSpace(b, pos+1); next < len(b) && b[next] == '}' {
+		if next := jsontext.SkipSpace(b, pos+1); next < len(b) && b[next] == '}' {
 			if depth == maxDepth {
 				return nil, -1
 			}
@@ -163,7 +165,7 @@ func (g *ingest) value(s *state, k *slot, pos int, parent int32, depth int) (*st
 			}
 			return s, pos
 		}
-		end := scanValue(b, pos, depth)
+		end, _ := jsontext.ScanValue(b, pos, depth)
 		if end < 0 {
 			return nil, -1
 		}
@@ -175,45 +177,45 @@ func (g *ingest) value(s *state, k *slot, pos int, parent int32, depth int) (*st
 		if c == 'f' {
 			word, bit = "false", 0
 		}
-		if pos = scanWord(b, pos, word); pos < 0 {
+		if pos = jsontext.ScanWord(b, pos, word); pos < 0 {
 			return nil, -1
 		}
 		g.leaves = append(g.leaves, leaf{bits: bit})
 		return g.to(s, k, parent, uint8(Boolean)), pos
 	case 'n':
-		if pos = scanWord(b, pos, "null"); pos < 0 {
+		if pos = jsontext.ScanWord(b, pos, "null"); pos < 0 {
 			return nil, -1
 		}
 		return g.to(s, k, parent, uint8(Null)), pos
 	}
-	n := scanNumber(b, pos)
-	if n.end < 0 {
+	n := jsontext.ScanNumber(b, pos)
+	if n.End < 0 {
 		return nil, -1
 	}
 	if k.time {
-		if l, ok := g.w.times.number(b[pos:n.end]); ok {
+		if l, ok := g.w.times.number(b[pos:n.End]); ok {
 			g.leaves = append(g.leaves, l)
-			return g.to(s, k, parent, uint8(Timestamp)), n.end
+			return g.to(s, k, parent, uint8(Timestamp)), n.End
 		}
 	}
-	l, typ := g.numeral(b[pos:n.end], &n)
+	l, typ := g.numeral(b[pos:n.End], &n)
 	g.leaves = append(g.leaves, l)
-	return g.to(s, k, parent, uint8(typ)), n.end
+	return g.to(s, k, parent, uint8(typ)), n.End
 }
 
 // unescaped appends what the inside of a string says to g.text, and returns it. It stays valid when g.text moves.
 func (g *ingest) unescaped(raw []byte) []byte {
 	from := len(g.text)
-	g.text = appendUnescaped(g.text, raw)
+	g.text = jsontext.AppendUnescaped(g.text, raw)
 	return g.text[from:len(g.text):len(g.text)]
 }
 
 // numeral makes an integer of a number, a float whose spelling its format restores, or its text.
-func (g *ingest) numeral(text []byte, n *number) (leaf, NodeType) {
-	switch {
-	case n.exact:
-		return leaf{bits: uint64(n.small)}, Integer
-	case n.plain:
+func (g *ingest) numeral(text []byte, n *jsontext.Number) (leaf, NodeType) {
+	if i, ok := n.Int(); ok {
+		return leaf{bits: uint64(i)}, Integer
+	}
+	if isPlain(n) {
 		bits, format := formatPlain(text, n)
 		return leaf{bits: bits, second: uint64(format)}, FormattedFloat
 	}

@@ -66,37 +66,3 @@ func appendFixed(dst []byte, v float64) []byte {
 	}
 	return strconv.AppendFloat(dst, v, 'f', 6, 64)
 }
-
-// isNumber reports whether b is a JSON number (RFC 8259 §6).
-func isNumber(b []byte) bool {
-	digits := func() bool {
-		n := 0
-		for n < len(b) && b[n]-'0' <= 9 {
-			n++
-		}
-		b = b[n:]
-		return n > 0
-	}
-	if len(b) > 0 && b[0] == '-' {
-		b = b[1:]
-	}
-	if len(b) > 1 && b[0] == '0' && b[1]-'0' <= 9 || !digits() {
-		return false
-	}
-	if len(b) > 0 && b[0] == '.' {
-		b = b[1:]
-		if !digits() {
-			return false
-		}
-	}
-	if len(b) > 0 && b[0]|0x20 == 'e' {
-		b = b[1:]
-		if len(b) > 0 && (b[0] == '+' || b[0] == '-') {
-			b = b[1:]
-		}
-		if !digits() {
-			return false
-		}
-	}
-	return len(b) == 0
-}

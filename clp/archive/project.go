@@ -1,11 +1,11 @@
 package archive
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/tracehandler/tracehandler/internal/jsontext"
 )
 
 // projection is the keys that records are to have.
@@ -104,100 +104,43 @@ func (p *projection) tokens(t *tree, tokens []uint32) []uint32 {
 
 // appendLine appends what is shown of a record that was kept as it was written: valid JSON.
 func (p *projection) appendLine(dst, line []byte) []byte {
-	l := lineScanner{b: line}
-	l.space()
-	return l.object(dst, p.root)
+	dst, _ = appendObject(dst, line, jsontext.SkipSpace(line, 0), p.root)
+	return dst
 }
 
-// lineScanner goes through valid JSON.
-type lineScanner struct {
-	b   []byte
-	pos int
-}
-
-func (l *lineScanner) space() {
-	for l.pos < len(l.b) && (l.b[l.pos] == ' ' || l.b[l.pos] == '\t' || l.b[l.pos] == '\n' || l.b[l.pos] == '\r') {
-		l.pos++
-	}
-}
-
-// text returns the string that begins here, quotes included.
-func (l *lineScanner) text() []byte {
-	from := l.pos
-	for l.pos++; l.b[l.pos] != '"'; l.pos++ {
-		if l.b[l.pos] == '\\' {
-			l.pos++
-		}
-	}
-	l.pos++
-	return l.b[from:l.pos]
-}
-
-// value returns the value that begins here.
-func (l *lineScanner) value() []byte {
-	from, depth := l.pos, 0
-	for {
-		switch c := l.b[l.pos]; {
-		case c == '"':
-			l.text()
-		case c == '{' || c == '[':
-			depth++
-			l.pos++
-		case c == '}' || c == ']':
-			depth--
-			l.pos++
-		case depth == 0: // a number or a word
-			for l.pos < len(l.b) && !bytes.ContainsRune([]byte(" \t\n\r,}]"), rune(l.b[l.pos])) {
-				l.pos++
-			}
-		default:
-			l.pos++
-		}
-		if depth == 0 {
-			return l.b[from:l.pos]
-		}
-	}
-}
-
-// object appends the members of the object that begins here which are shown.
-func (l *lineScanner) object(dst []byte, p *projected) []byte {
+// appendObject appends the members of the object at b[i] that are shown, and returns the index behind the object.
+func appendObject(dst, b []byte, i int, p *projected) ([]byte, int) {
 	dst = append(dst, '{')
 	first := true
-	l.pos++
-	for l.space(); l.b[l.pos] != '}'; l.space() {
-		if l.b[l.pos] == ',' {
-			l.pos++
-			l.space()
+	for i = jsontext.SkipSpace(b, i+1); b[i] != '}'; i = jsontext.SkipSpace(b, i) {
+		if b[i] == ',' {
+			i = jsontext.SkipSpace(b, i+1)
 		}
-		key := l.text()
-		l.space()
-		l.pos++ // :
-		l.space()
-		var name string
-		if json.Unmarshal(key, &name) != nil {
-			name = string(key)
-		}
+		end := jsontext.StringEnd(b, i+1)
+		key := b[i:end]
+		i = jsontext.SkipSpace(b, jsontext.SkipSpace(b, end)+1)
 		begin := len(dst)
 		if !first {
 			dst = append(dst, ',')
 		}
 		dst = append(append(dst, key...), ':')
 		value := len(dst)
-		switch m := p.members[name]; {
+		switch m := p.members[string(jsontext.AppendUnescaped(nil, key[1:len(key)-1]))]; {
 		case m != nil && m.all:
-			dst = append(dst, l.value()...)
-		case m != nil && l.b[l.pos] == '{':
-			if dst = l.object(dst, m); len(dst) == value+len("{}") {
+			end = jsontext.ValueEnd(b, i)
+			dst = append(dst, b[i:end]...)
+		case m != nil && b[i] == '{':
+			if dst, end = appendObject(dst, b, i, m); len(dst) == value+len("{}") {
 				dst = dst[:begin]
 			}
 		default:
-			l.value()
+			end = jsontext.ValueEnd(b, i)
 			dst = dst[:begin]
 		}
+		i = end
 		first = first && len(dst) == begin
 	}
-	l.pos++
-	return append(dst, '}')
+	return append(dst, '}'), i + 1
 }
 
 // splitKey takes a path apart: words with dots between, and backslashes before bytes that mean something in a query.

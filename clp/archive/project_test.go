@@ -55,6 +55,18 @@ func TestProject(t *testing.T) {
 	}
 }
 
+// TestProjectBytes: a key that is not UTF-8 is found in records that were kept as they were written as in others.
+func TestProjectBytes(t *testing.T) {
+	lines := [][]byte{[]byte("{\"k\xff\":1,\"b\":2}"), []byte("{\"b\":2,\"k\xff\":1,\"k\xff\":3}")}
+	r := openBytes(t, write(t, lines, nil), nil)
+	check(t, r.Project("k\xff"))
+	got, err := readLines(r)
+	check(t, err)
+	if want := "{\"k\xff\":1}\n{\"k\xff\":1,\"k\xff\":3}"; strings.TrimSpace(string(got)) != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestProjectErrors(t *testing.T) {
 	data := write(t, [][]byte{[]byte(`{"a":1}`)}, nil)
 	for _, key := range []string{"", ".", "a.", ".a", "a..b", `a\`, `\a`, "@a", "$a", "*", "a.*"} {

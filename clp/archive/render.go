@@ -2,13 +2,13 @@ package archive
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"strconv"
 
 	"github.com/tracehandler/tracehandler/clp/encoding"
+	"github.com/tracehandler/tracehandler/internal/jsontext"
 )
 
 // renderer makes text of the rows of batches. It is not safe for concurrent use; each goroutine has its own.
@@ -37,7 +37,7 @@ func (v *renderer) appendRecord(dst []byte, b *rowBatch, row int64) ([]byte, err
 	if b.t.side != nil {
 		if b.except {
 			line, isOne, err := b.t.side.appendException(v.line[:0], row)
-			if v.line = line; err == nil && isOne && !json.Valid(line) {
+			if v.line = line; err == nil && isOne && !jsontext.Valid(line) {
 				err = fmt.Errorf("%w: row %d of schema %d is not JSON", ErrSide, row, b.t.s.id)
 			}
 			if err != nil {
@@ -103,7 +103,7 @@ func (v *renderer) appendValue(dst []byte, b *rowBatch, column, i int) ([]byte, 
 		return appendFormatted(dst, math.Float64frombits(x), uint16(vs.second[i]))
 	case DictionaryFloat:
 		text, err := v.r.vars.entry(x, &v.word)
-		if err == nil && !isNumber(text) {
+		if err == nil && !jsontext.IsNumber(text) {
 			err = ErrFloat
 		}
 		if err != nil {
@@ -213,7 +213,7 @@ func (v *renderer) appendArray(dst []byte, b *rowBatch, column, i int) ([]byte, 
 	from := len(dst)
 	dst, err := v.appendClp(dst, b, column, i, &v.arrays)
 	if err == nil {
-		if b := dst[from:]; len(b) == 0 || b[0] != '[' || !json.Valid(b) {
+		if b := dst[from:]; len(b) == 0 || b[0] != '[' || !jsontext.Valid(b) {
 			err = ErrArray
 		}
 	}

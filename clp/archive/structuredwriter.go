@@ -1,5 +1,7 @@
 package archive
 
+import "github.com/tracehandler/tracehandler/internal/jsontext"
+
 // array takes apart the array at pos, whose node is id, and returns the index behind it, or -1 if the text is wrong. It appends
 // the entries of the unordered region of the schema: see structured.go.
 func (g *ingest) array(pos int, id int32, depth int) int {
@@ -7,7 +9,7 @@ func (g *ingest) array(pos int, id int32, depth int) int {
 	if depth == maxDepth {
 		return -1
 	}
-	if next := scanSpace(b, pos+1); next < len(b) && b[next] == ']' {
+	if next := jsontext.SkipSpace(b, pos+1); next < len(b) && b[next] == ']' {
 		g.entries = append(g.entries, id)
 		return next + 1
 	}
@@ -15,10 +17,10 @@ func (g *ingest) array(pos int, id int32, depth int) int {
 	g.entries = append(g.entries, 0)
 	for {
 		g.name = g.name[:0]
-		if pos = g.element(scanSpace(b, pos+1), id, depth+1, true); pos < 0 {
+		if pos = g.element(jsontext.SkipSpace(b, pos+1), id, depth+1, true); pos < 0 {
 			return -1
 		}
-		if pos = scanSpace(b, pos); pos >= len(b) {
+		if pos = jsontext.SkipSpace(b, pos); pos >= len(b) {
 			return -1
 		}
 		if b[pos] == ']' {
@@ -49,7 +51,7 @@ func (g *ingest) element(pos int, parent int32, depth int, delimited bool) int {
 	}
 	switch c := b[pos]; c {
 	case '"':
-		end, _ := scanString(b, pos+1)
+		end, _ := jsontext.ScanString(b, pos+1)
 		if end < 0 {
 			return -1
 		}
@@ -66,18 +68,18 @@ func (g *ingest) element(pos int, parent int32, depth int, delimited bool) int {
 	case '[':
 		return g.array(pos, g.w.node(parent, StructuredArray, string(g.name)), depth)
 	case 't':
-		return put(Boolean, leaf{bits: 1}, scanWord(b, pos, "true"))
+		return put(Boolean, leaf{bits: 1}, jsontext.ScanWord(b, pos, "true"))
 	case 'f':
-		return put(Boolean, leaf{}, scanWord(b, pos, "false"))
+		return put(Boolean, leaf{}, jsontext.ScanWord(b, pos, "false"))
 	case 'n':
-		return put(Null, leaf{}, scanWord(b, pos, "null"))
+		return put(Null, leaf{}, jsontext.ScanWord(b, pos, "null"))
 	}
-	n := scanNumber(b, pos)
-	if n.end < 0 {
+	n := jsontext.ScanNumber(b, pos)
+	if n.End < 0 {
 		return -1
 	}
-	l, typ := g.numeral(b[pos:n.end], &n)
-	return put(typ, l, n.end)
+	l, typ := g.numeral(b[pos:n.End], &n)
+	return put(typ, l, n.End)
 }
 
 // arrayObject reads the object at pos, whose node is id, somewhere in an array.
@@ -86,7 +88,7 @@ func (g *ingest) arrayObject(pos int, id int32, depth int, delimited bool) int {
 	if depth == maxDepth {
 		return -1
 	}
-	if next := scanSpace(b, pos+1); next < len(b) && b[next] == '}' {
+	if next := jsontext.SkipSpace(b, pos+1); next < len(b) && b[next] == '}' {
 		g.entries = append(g.entries, id)
 		return next + 1
 	}
@@ -96,21 +98,21 @@ func (g *ingest) arrayObject(pos int, id int32, depth int, delimited bool) int {
 	}
 	last := int32(-1) // the object that the member before was
 	for {
-		if pos = scanSpace(b, pos+1); pos >= len(b) || b[pos] != '"' {
+		if pos = jsontext.SkipSpace(b, pos+1); pos >= len(b) || b[pos] != '"' {
 			return -1
 		}
-		end, _ := scanString(b, pos+1)
+		end, _ := jsontext.ScanString(b, pos+1)
 		if end < 0 {
 			return -1
 		}
-		g.name = appendUnescaped(g.name[:0], b[pos+1:end-1])
-		if pos = scanSpace(b, end); pos >= len(b) || b[pos] != ':' {
+		g.name = jsontext.AppendUnescaped(g.name[:0], b[pos+1:end-1])
+		if pos = jsontext.SkipSpace(b, end); pos >= len(b) || b[pos] != ':' {
 			return -1
 		}
-		pos = scanSpace(b, pos+1)
+		pos = jsontext.SkipSpace(b, pos+1)
 		now := int32(-1)
 		if pos < len(b) && b[pos] == '{' {
-			if next := scanSpace(b, pos+1); next < len(b) && b[next] != '}' {
+			if next := jsontext.SkipSpace(b, pos+1); next < len(b) && b[next] != '}' {
 				now = g.w.node(id, Object, string(g.name))
 				g.odd = g.odd || now == last // it would be read as one object
 			}
@@ -119,7 +121,7 @@ func (g *ingest) arrayObject(pos int, id int32, depth int, delimited bool) int {
 		if pos = g.element(pos, id, depth+1, false); pos < 0 {
 			return -1
 		}
-		if pos = scanSpace(b, pos); pos >= len(b) {
+		if pos = jsontext.SkipSpace(b, pos); pos >= len(b) {
 			return -1
 		}
 		if b[pos] == '}' {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/tracehandler/tracehandler/event"
+	"github.com/tracehandler/tracehandler/internal/jsontext"
 )
 
 // state is a place in the records that were seen so far: after the same members of the same types, in the same order. From
@@ -64,7 +65,7 @@ func (g *ingest) slot(s *state, text []byte, path []string) *slot {
 			}
 		}
 	}
-	k := &slot{text: string(g.name), name: string(appendUnescaped(nil, text[1:len(text)-1]))}
+	k := &slot{text: string(g.name), name: string(jsontext.AppendUnescaped(nil, text[1:len(text)-1]))}
 	if len(path) > 0 && path[0] == k.name {
 		k.path = path[1:]
 		k.time = len(path) == 1

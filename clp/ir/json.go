@@ -1,7 +1,6 @@
 package ir
 
 import (
-	"encoding/json"
 	"math"
 	"strconv"
 	"unicode/utf8"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/tracehandler/tracehandler/clp/encoding"
 	"github.com/tracehandler/tracehandler/event"
+	"github.com/tracehandler/tracehandler/internal/jsontext"
 )
 
 // isPlain reports whether text stands in a JSON string as it is.
@@ -56,7 +56,7 @@ func (v *Value) AppendJSON(dst []byte) ([]byte, error) {
 	case Array:
 		from := len(dst)
 		dst, err := v.AppendText(dst)
-		if err == nil && !isIntArray(dst[from:]) && !(json.Valid(dst[from:]) && utf8.Valid(dst[from:])) {
+		if err == nil && !isIntArray(dst[from:]) && !(jsontext.Valid(dst[from:]) && utf8.Valid(dst[from:])) {
 			err = ErrArray
 		}
 		return dst, err

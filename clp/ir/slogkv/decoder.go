@@ -2,12 +2,12 @@ package slogkv
 
 import (
 	"bytes"
-	"encoding/json"
 	"log/slog"
 	"strconv"
 	"time"
 
 	"github.com/tracehandler/tracehandler/clp/ir"
+	"github.com/tracehandler/tracehandler/internal/jsontext"
 )
 
 // Decoder turns the events of one stream into JSON lines. It is for one goroutine at a time.
@@ -211,7 +211,7 @@ func (a *autoReader) Value(name []byte, v *ir.Value) (err error) {
 		case a.section == keyExact && v.Kind() == ir.Bool && string(name) == keyPoint:
 			a.point = v.Bool()
 		case a.section == keyExact && v.Kind() == ir.String && string(name) == keyJSON:
-			if a.json, err = v.AppendText(nil); err == nil && !json.Valid(a.json) {
+			if a.json, err = v.AppendText(nil); err == nil && !jsontext.Valid(a.json) {
 				err = ir.ErrArray
 			}
 		default:

@@ -1,13 +1,13 @@
 package slogkv
 
 import (
-	"encoding/json"
 	"log/slog"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/tracehandler/tracehandler/event"
+	"github.com/tracehandler/tracehandler/internal/jsontext"
 )
 
 // AppendEvent implements event.Encoder. It appends one packed event that says the same as ev.
@@ -15,12 +15,12 @@ func (e *Encoder) AppendEvent(b *event.Buffer, ev event.Event) {
 	l := newLayout(nil)
 	defer l.free()
 	line := ev.Line()
-	if line == nil || !json.Valid(line) {
+	if line == nil || !jsontext.Valid(line) {
 		line = ev.AppendJSON(nil)
 	}
 	l.exact.line = exactLine(line)
 	lay := func() {
-		i := spaces(line, 0)
+		i := jsontext.SkipSpace(line, 0)
 		if i == len(line) || line[i] != '{' { // an event that is no object: Lazy had something else
 			l.exactKeys()
 			l.b.User()
@@ -39,7 +39,7 @@ func (e *Encoder) AppendEvent(b *event.Buffer, ev event.Event) {
 			return
 		}
 		l.jsonAt(keyMessage, line, rest)
-		l.membersFrom(line, valueEnd(line, rest))
+		l.membersFrom(line, jsontext.ValueEnd(line, rest))
 	}
 	lay()
 	for l.again() {
@@ -54,24 +54,24 @@ func (e *Encoder) head(l *layout, line []byte, i int) (msg int, ok bool) {
 	var b builtins
 	key, at := firstMember(line, i)
 	if key == slog.TimeKey {
-		text := line[at:valueEnd(line, at)]
+		text := line[at:jsontext.ValueEnd(line, at)]
 		if b.t, ok = parseTime(text); !ok {
 			return 0, false
 		}
-		key, at = nextMember(line, valueEnd(line, at))
+		key, at = nextMember(line, jsontext.ValueEnd(line, at))
 	}
 	if key != slog.LevelKey {
 		return 0, false
 	}
-	if b.l, ok = parseLevel(line[at:valueEnd(line, at)]); !ok {
+	if b.l, ok = parseLevel(line[at:jsontext.ValueEnd(line, at)]); !ok {
 		return 0, false
 	}
-	key, at = nextMember(line, valueEnd(line, at))
+	key, at = nextMember(line, jsontext.ValueEnd(line, at))
 	if key == slog.SourceKey {
 		if b.src, ok = parseSource(line, at); !ok {
 			return 0, false
 		}
-		key, at = nextMember(line, valueEnd(line, at))
+		key, at = nextMember(line, jsontext.ValueEnd(line, at))
 	}
 	if key != slog.MessageKey || line[at] != '"' {
 		return 0, false
@@ -84,17 +84,17 @@ func (e *Encoder) head(l *layout, line []byte, i int) (msg int, ok bool) {
 // firstMember returns the first member of the object at line[i], nextMember the one behind the value that ends at i: the
 // key, and where the value starts. Without one, the key is empty.
 func firstMember(line []byte, i int) (key string, value int) {
-	if i = spaces(line, i+1); line[i] == '}' {
+	if i = jsontext.SkipSpace(line, i+1); line[i] == '}' {
 		return "", i
 	}
 	return member(line, i)
 }
 
 func nextMember(line []byte, i int) (key string, value int) {
-	if i = spaces(line, i); line[i] == '}' {
+	if i = jsontext.SkipSpace(line, i); line[i] == '}' {
 		return "", i
 	}
-	return member(line, spaces(line, i+1))
+	return member(line, jsontext.SkipSpace(line, i+1))
 }
 
 // parseTime reads a time that comes out as the same text again.
@@ -146,15 +146,15 @@ func parseSource(line []byte, i int) (*slog.Source, bool) {
 	if line[i] != '{' {
 		return nil, false
 	}
-	end := valueEnd(line, i)
+	end := jsontext.ValueEnd(line, i)
 	var src slog.Source
 	key, at := firstMember(line, i)
 	text := func() (s string, ok bool) {
-		stop := valueEnd(line, at)
+		stop := jsontext.ValueEnd(line, at)
 		if line[at] != '"' || stop-at == 2 {
 			return "", false
 		}
-		s = string(appendUnquoted(nil, line[at+1:stop-1]))
+		s = string(jsontext.AppendText(nil, line[at+1:stop-1]))
 		key, at = nextMember(line, stop)
 		return s, true
 	}
@@ -170,7 +170,7 @@ func parseSource(line []byte, i int) (*slog.Source, bool) {
 		}
 	}
 	if key == "line" {
-		stop := valueEnd(line, at)
+		stop := jsontext.ValueEnd(line, at)
 		n, err := strconv.Atoi(string(line[at:stop]))
 		if err != nil || n == 0 || strconv.Itoa(n) != string(line[at:stop]) {
 			return nil, false

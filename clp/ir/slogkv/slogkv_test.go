@@ -441,6 +441,27 @@ func BenchmarkRecord(b *testing.B) {
 	}
 }
 
+// BenchmarkEvent packs lines of JSON.
+func BenchmarkEvent(b *testing.B) {
+	for _, kind := range corpus.Kinds() {
+		var lines bytes.Buffer
+		_, err := corpus.WriteNDJSON(&lines, kind, 1, 1000)
+		check(b, err)
+		enc := NewEncoder(event.Options{})
+		b.Run(fmt.Sprint(kind), func(b *testing.B) {
+			b.SetBytes(int64(lines.Len()))
+			b.ReportAllocs()
+			var buf event.Buffer
+			for b.Loop() {
+				for line := range bytes.Lines(lines.Bytes()) {
+					buf.Reset()
+					enc.AppendEvent(&buf, event.Lazy(bytes.TrimSpace(line)))
+				}
+			}
+		})
+	}
+}
+
 func BenchmarkDecode(b *testing.B) {
 	var lines bytes.Buffer
 	_, err := corpus.WriteNDJSON(&lines, corpus.Service, 1, 10_000)

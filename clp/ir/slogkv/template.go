@@ -2,13 +2,13 @@ package slogkv
 
 import (
 	"bytes"
-	"encoding/json"
 	"log/slog"
 	"strconv"
 	"time"
 
 	"github.com/tracehandler/tracehandler/clp/ir"
 	"github.com/tracehandler/tracehandler/event"
+	"github.com/tracehandler/tracehandler/internal/jsontext"
 )
 
 // template is the line of all events of one shape, with holes for the values. It is made for streams with this mapping
@@ -286,15 +286,10 @@ func nextNumber(list []byte) (leaf int, number, rest []byte) {
 	}
 	list = list[i+2:]
 	end := bytes.IndexByte(list, '"')
-	if end <= 0 || !isNumber(list[:end]) {
+	if end <= 0 || !jsontext.IsNumber(list[:end]) {
 		return -1, nil, nil
 	}
 	return leaf, list[:end], list[end+1:]
-}
-
-// isNumber reports whether text is a JSON number.
-func isNumber(text []byte) bool {
-	return (text[0] == '-' || text[0]-'0' <= 9) && json.Valid(text)
 }
 
 // appendFloat appends a float of an event with this mapping; if point, one without a fraction gets ".0". NaN and

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/tracehandler/tracehandler/internal/jsontext"
 )
 
 // Canonizer writes canonical forms and keeps its working memory. The zero Canonizer is ready; one goroutine uses it.
@@ -225,7 +227,7 @@ func appendASCII(dst, s []byte, escaped bool) []byte {
 	const hex = "0123456789abcdef"
 	in := s[1 : len(s)-1]
 	if escaped {
-		in = appendUnescaped(nil, in)
+		in = jsontext.AppendUnescaped(nil, in)
 	}
 	u := func(r rune) {
 		dst = append(dst, '\\', 'u', hex[r>>12&15], hex[r>>8&15], hex[r>>4&15], hex[r&15])

@@ -1,11 +1,13 @@
 package js
 
 import (
-	"encoding/binary"
+	"bytes"
 	"fmt"
 	"math"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/tracehandler/tracehandler/internal/jsontext"
 )
 
 // MaxDepth is the deepest nesting that Parse accepts.
@@ -74,7 +76,7 @@ func (d *Doc) Parse(text []byte) error {
 		return &SyntaxError{Offset: math.MaxInt32, Msg: "text is longer than 2 GiB"}
 	}
 	if !utf8.Valid(text) {
-		return &SyntaxError{Offset: invalidUTF8(text), Msg: "invalid UTF-8"}
+		return &SyntaxError{Offset: jsontext.ValidPrefix(text), Msg: "invalid UTF-8"}
 	}
 	p := parser{d: d, s: text}
 	i, err := p.value(p.space(0), 0, 0, 0, false)
@@ -87,17 +89,6 @@ func (d *Doc) Parse(text []byte) error {
 	return nil
 }
 
-func invalidUTF8(text []byte) int {
-	for i := 0; i < len(text); {
-		r, n := utf8.DecodeRune(text[i:])
-		if r == utf8.RuneError && n == 1 {
-			return i
-		}
-		i += n
-	}
-	return len(text)
-}
-
 type parser struct {
 	d *Doc
 	s []byte
@@ -105,17 +96,7 @@ type parser struct {
 
 func (p *parser) fail(i int, msg string) error { return &SyntaxError{Offset: i, Msg: msg} }
 
-func (p *parser) space(i int) int {
-	for i < len(p.s) {
-		switch p.s[i] {
-		case ' ', '\t', '\n', '\r':
-			i++
-		default:
-			return i
-		}
-	}
-	return i
-}
+func (p *parser) space(i int) int { return jsontext.SkipSpace(p.s, i) }
 
 // value parses the value at i and appends its nodes; it returns the offset behind it.
 func (p *parser) value(i, depth int, ks, ke int32, kesc bool) (int, error) {
@@ -268,148 +249,47 @@ func (p *parser) array(i, depth int) (int, error) {
 }
 
 func (p *parser) word(i int, w string) (int, error) {
-	if len(p.s)-i < len(w) || string(p.s[i:i+len(w)]) != w {
+	end := jsontext.ScanWord(p.s, i, w)
+	if end < 0 {
 		return i, p.fail(i, "expected a value")
 	}
-	return i + len(w), nil
+	return end, nil
 }
 
-const (
-	lows  = 0x0101010101010101
-	highs = 0x8080808080808080
-)
-
-// str scans the string that begins with the quote at i. It looks at eight bytes at a time for the three things that
-// matter: a quote, a backslash, a control character.
+// str scans the string that begins with the quote at i. Other than jsontext, it takes no half of a surrogate pair.
 func (p *parser) str(i int) (end int, escaped bool, err error) {
-	s := p.s
-	i++
-	for {
-		for len(s)-i >= 8 {
-			w := binary.LittleEndian.Uint64(s[i:])
-			q := w ^ (lows * '"')
-			b := w ^ (lows * '\\')
-			m := ((q - lows) &^ q) | ((b - lows) &^ b) | ((w - lows*0x20) &^ w)
-			if m&highs != 0 {
-				break
-			}
-			i += 8
-		}
-		for j := 0; ; j++ {
-			if i >= len(s) {
-				return i, false, p.fail(i, "unterminated string")
-			}
-			c := s[i]
-			if c == '"' {
-				return i + 1, escaped, nil
-			}
-			if c < 0x20 {
-				return i, false, p.fail(i, "control character in a string")
-			}
-			if c == '\\' {
-				escaped = true
-				if i, err = p.escape(i); err != nil {
-					return i, false, err
-				}
-				break
-			}
-			i++
-			if j >= 8 {
-				break
-			}
-		}
+	end, has := jsontext.ScanString(p.s, i+1)
+	if end < 0 || has&jsontext.Unicode != 0 {
+		err = p.checkString(i, end)
 	}
+	return end, has != 0, err
 }
 
-func (p *parser) escape(i int) (int, error) {
-	if i+1 >= len(p.s) {
-		return i, p.fail(i, "unterminated string")
+// checkString checks more of the string at i, whose end is given, or ^index of a fault.
+func (p *parser) checkString(i, end int) error {
+	if end < 0 {
+		return p.fail(^end, jsontext.FaultString.At(p.s, ^end))
 	}
-	switch p.s[i+1] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		return i + 2, nil
-	case 'u':
-		r, ok := hex4(p.s, i+2)
-		if !ok {
-			return i, p.fail(i, "bad \\u escape")
-		}
-		if r < 0xD800 || r > 0xDFFF {
-			return i + 6, nil
-		}
-		if r < 0xDC00 && i+7 < len(p.s) && p.s[i+6] == '\\' && p.s[i+7] == 'u' {
-			if lo, ok := hex4(p.s, i+8); ok && lo >= 0xDC00 && lo <= 0xDFFF {
-				return i + 12, nil
-			}
-		}
-		return i, p.fail(i, "lone surrogate")
+	if half := jsontext.HalfPair(p.s[i:end]); half >= 0 {
+		return p.fail(i+half, "lone surrogate")
 	}
-	return i, p.fail(i, "bad escape")
+	return nil
 }
 
-func hex4(s []byte, i int) (rune, bool) {
-	if len(s)-i < 4 {
-		return 0, false
-	}
-	var r rune
-	for _, c := range s[i : i+4] {
-		switch {
-		case c >= '0' && c <= '9':
-			c -= '0'
-		case c >= 'a' && c <= 'f':
-			c -= 'a' - 10
-		case c >= 'A' && c <= 'F':
-			c -= 'A' - 10
-		default:
-			return 0, false
-		}
-		r = r<<4 | rune(c)
-	}
-	return r, true
-}
-
+// number scans the number at i. Other than jsontext, it takes none beyond a float64.
 func (p *parser) number(i int) (int, error) {
-	s, from := p.s, i
-	if i < len(s) && s[i] == '-' {
-		i++
-	}
-	switch {
-	case i < len(s) && s[i] == '0':
-		i++
-	case i < len(s) && s[i] >= '1' && s[i] <= '9':
-		i = digits(s, i)
-	default:
-		return i, p.fail(from, "expected a value")
-	}
-	big := i-from > 300
-	if i < len(s) && s[i] == '.' {
-		j := digits(s, i+1)
-		if j == i+1 {
-			return i, p.fail(i, "expected a digit")
+	end := jsontext.NumberEnd(p.s, i)
+	if end < 0 {
+		if ^end == i {
+			return i, p.fail(i, "expected a value")
 		}
-		i = j
+		return ^end, p.fail(^end, "expected a digit")
 	}
-	if i < len(s) && (s[i] == 'e' || s[i] == 'E') {
-		j := i + 1
-		if j < len(s) && (s[j] == '+' || s[j] == '-') {
-			j++
-		}
-		k := digits(s, j)
-		if k == j {
-			return i, p.fail(i, "expected a digit")
-		}
-		i, big = k, true
-	}
-	if big {
-		if f, err := strconv.ParseFloat(string(s[from:i]), 64); err != nil && math.IsInf(f, 0) {
-			return i, p.fail(from, "number out of range")
+	text := p.s[i:end]
+	if len(text) > 300 || bytes.IndexByte(text, 'e') >= 0 || bytes.IndexByte(text, 'E') >= 0 {
+		if f, err := strconv.ParseFloat(string(text), 64); err != nil && math.IsInf(f, 0) {
+			return i, p.fail(i, "number out of range")
 		}
 	}
-	return i, nil
-}
-
-func digits(s []byte, i int) int {
-	for i < len(s) && s[i] >= '0' && s[i] <= '9' {
-		i++
-	}
-	return i
+	return end, nil
 }

@@ -1,10 +1,10 @@
 package js
 
 import (
-	"bytes"
 	"iter"
 	"strconv"
-	"unicode/utf8"
+
+	"github.com/tracehandler/tracehandler/internal/jsontext"
 )
 
 // Value is one value of a Doc. The zero Value is missing: it has no members, no elements, no text.
@@ -97,7 +97,7 @@ func (d *Doc) key(n *node) string {
 	if !n.keyEscaped {
 		return string(b)
 	}
-	return string(appendUnescaped(nil, b))
+	return string(jsontext.AppendUnescaped(nil, b))
 }
 
 // Key returns the decoded key under which v stands in its object, "" for an element of an array.
@@ -158,7 +158,7 @@ func (v Value) Str() string {
 	if !n.escaped {
 		return string(b)
 	}
-	return string(appendUnescaped(nil, b))
+	return string(jsontext.AppendUnescaped(nil, b))
 }
 
 // AppendStr appends the decoded string.
@@ -171,7 +171,7 @@ func (v Value) AppendStr(dst []byte) []byte {
 	if !n.escaped {
 		return append(dst, b...)
 	}
-	return appendUnescaped(dst, b)
+	return jsontext.AppendUnescaped(dst, b)
 }
 
 // Is reports whether v is the string s.
@@ -202,47 +202,6 @@ func (v Value) Float() (float64, bool) {
 	}
 	f, err := strconv.ParseFloat(string(v.Raw()), 64)
 	return f, err == nil
-}
-
-// appendUnescaped decodes the inside of a string that the parser has accepted.
-func appendUnescaped(dst, s []byte) []byte {
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c != '\\' {
-			j := bytes.IndexByte(s[i:], '\\')
-			if j < 0 {
-				return append(dst, s[i:]...)
-			}
-			dst = append(dst, s[i:i+j]...)
-			i += j
-			continue
-		}
-		i += 2
-		switch c = s[i-1]; c {
-		case 'n':
-			dst = append(dst, '\n')
-		case 't':
-			dst = append(dst, '\t')
-		case 'r':
-			dst = append(dst, '\r')
-		case 'b':
-			dst = append(dst, '\b')
-		case 'f':
-			dst = append(dst, '\f')
-		case 'u':
-			r, _ := hex4(s, i)
-			i += 4
-			if r >= 0xD800 && r < 0xDC00 {
-				lo, _ := hex4(s, i+2)
-				i += 6
-				r = (r-0xD800)<<10 + (lo - 0xDC00) + 0x10000
-			}
-			dst = utf8.AppendRune(dst, r)
-		default:
-			dst = append(dst, c)
-		}
-	}
-	return dst
 }
 
 // AppendString appends s as a JSON string: UTF-8 as it is, only what must be escaped is escaped.
