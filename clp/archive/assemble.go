@@ -173,33 +173,33 @@ func (w *Writer) data() (list []byte, data []fragment, own []ownPacket) {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(sizes[b], sizes[a]) })
 	var streams []*streamLayout
 	var open *streamLayout
+	closeOpen := func() {
+		if open != nil && len(open.plain) > 0 {
+			f := &packed{plain: len(open.plain)}
+			open.frames = []*packed{f}
+			w.packer.pack(job{f: f, plain: open.plain, kind: kindTables})
+			open.plain = nil
+		}
+		open = nil
+	}
 	for _, i := range order {
 		t := w.order[i]
 		if sizes[i] > packSize || t.packed() {
-			open = nil
-			s := &streamLayout{tables: []int{i}, from: []int64{0}, size: sizes[i]}
-			t.parts(func(p *part, c *columnWriter) {
-				p.flush(w, c)
-				s.frames = append(s.frames, p.frames...)
-			})
-			streams = append(streams, s)
+			closeOpen()
+			streams = append(streams, &streamLayout{tables: []int{i}, from: []int64{0}, size: sizes[i], frames: w.tableFrames(t)})
 			continue
 		}
 		if open == nil || len(open.plain) > packSize {
+			closeOpen()
 			open = &streamLayout{}
 			streams = append(streams, open)
 		}
 		open.tables, open.from = append(open.tables, i), append(open.from, int64(len(open.plain)))
 		t.parts(func(p *part, _ *columnWriter) { open.plain = append(open.plain, p.plain...) })
 		open.size = int64(len(open.plain))
+		t.drop()
 	}
-	for _, s := range streams {
-		if s.frames == nil && s.size > 0 {
-			f := &packed{plain: len(s.plain)}
-			s.frames = []*packed{f}
-			w.packer.pack(job{f: f, plain: s.plain, kind: kindTables})
-		}
-	}
+	closeOpen()
 	w.packer.pending.Wait()
 
 	index := newIndexBuilder()
@@ -253,6 +253,47 @@ func (w *Writer) data() (list []byte, data []fragment, own []ownPacket) {
 	return list, data, own
 }
 
+// Of a table with columns in frames of their own, short runs of bytes share frames, and if it has few records the index says
+// nothing of it: there may be thousands of columns.
+const (
+	shortPart   = 4 << 10
+	sharedFrame = 64 << 10
+	fewRecords  = 1 << 10
+)
+
+// tableFrames makes the frames of a table that is a stream of its own.
+func (w *Writer) tableFrames(t *tableWriter) (frames []*packed) {
+	var shared []byte
+	share := func() {
+		if len(shared) == 0 {
+			return
+		}
+		f := &packed{plain: len(shared)}
+		frames = append(frames, f)
+		w.packer.pack(job{f: f, plain: shared, kind: kindTables})
+		shared = nil
+	}
+	t.parts(func(p *part, c *columnWriter) {
+		if t.records < fewRecords {
+			c = nil
+		}
+		if p.full == nil && len(p.plain) <= shortPart {
+			if c != nil {
+				c.observe(w)
+			}
+			if shared = append(shared, p.plain...); len(shared) >= sharedFrame {
+				share()
+			}
+			return
+		}
+		share()
+		p.flush(w, c)
+		frames = append(frames, p.frames()...)
+	})
+	share()
+	return frames
+}
+
 // statistics returns what is known of the columns of a table in frames, nil of others.
 func (t *tableWriter) statistics() []*columnIndex {
 	if !t.packed() {
@@ -261,11 +302,11 @@ func (t *tableWriter) statistics() []*columnIndex {
 	var list []*columnIndex
 	for i := range t.columns {
 		c := &t.columns[i]
-		if c.index == nil {
+		if c.more == nil || c.more.index == nil {
 			return nil
 		}
-		c.index.variables = c.second.size / 8
-		list = append(list, c.index)
+		c.more.index.variables = c.more.second.size() / 8
+		list = append(list, c.more.index)
 	}
 	return list
 }

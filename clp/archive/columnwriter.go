@@ -17,43 +17,110 @@ type tableWriter struct {
 	roots   []int32 // structured arrays
 	columns []columnWriter
 	records int64
+	young   bool
 	side    sideTable
 }
 
 // columnWriter is a column that is being made; see column for how it is laid out. Texts are collected before they are looked
 // up in the dictionaries: many at once are faster, and another goroutine can do it. The parts of such columns are that
-// goroutine's, those of other columns are the writer's.
+// goroutine's, those of other columns are the writer's. A log whose records have thousands of keys that no other has makes
+// millions of columns, so that there is little in it.
 type columnWriter struct {
 	node   int32
 	typ    NodeType
 	values part
-	second part // formats, patterns or variables
 	before uint64
-	index  *columnIndex // of the values in frames, nil if there are none
-
-	texts textBatch
+	more   *columnMore // nil if it was not needed yet
 }
 
-// textBatch is some texts of a column, in the order of the records.
+// columnMore is what many columns do not have.
+type columnMore struct {
+	second part         // formats, patterns or variables
+	index  *columnIndex // of the values in frames, nil if there are none
+	texts  *textBatch   // that are not looked up yet; the writer's
+}
+
+// What a column and its columnMore take, in bytes.
+const (
+	columnSize     = 56
+	columnMoreSize = 48
+)
+
+// textBatch is some texts of a column, in the order of the records, or one each of several columns.
 type textBatch struct {
-	column *columnWriter
-	bytes  []byte
-	ends   []uint32
-	do     func() // instead of all that: see Writer.inOrder
+	column  *columnWriter
+	columns []*columnWriter // if column is nil
+	bytes   []byte
+	ends    []uint32
+	do      func() // instead of all that: see Writer.inOrder
 }
 
 const (
 	batchBytes = 32 << 10
 	batchTexts = 2048
+
+	// Behind the first fewTables tables, the texts of the first youngRecords records of a table are collected together with
+	// those of other tables: see textBatch.
+	fewTables    = 64
+	youngRecords = 8
 )
+
+// held returns the bytes that are counted as held.
+func (t *textBatch) held() int64 {
+	return int64(cap(t.bytes) + 4*cap(t.ends) + 8*cap(t.columns))
+}
+
+// add appends a text, of which the batch's column is not told. It reports false if the batch is full.
+func (t *textBatch) add(w *Writer, text []byte) bool {
+	if len(t.ends) == batchTexts || len(t.bytes)+len(text) > batchBytes && len(t.ends) > 0 {
+		return false
+	}
+	before := cap(t.bytes) + 4*cap(t.ends)
+	t.bytes = append(t.bytes, text...)
+	t.ends = append(t.ends, uint32(len(t.bytes)))
+	if now := cap(t.bytes) + 4*cap(t.ends); now != before {
+		w.held.Add(int64(now - before))
+	}
+	return true
+}
+
+// rest returns the column's more.
+func (c *columnWriter) rest(w *Writer) *columnMore {
+	if c.more == nil {
+		c.more = &columnMore{}
+		w.held.Add(columnMoreSize)
+	}
+	return c.more
+}
+
+// second returns the column's second part, which may not be there.
+func (c *columnWriter) second() *part {
+	if c.more == nil {
+		return &part{}
+	}
+	return &c.more.second
+}
+
+// observe tells the index of the values that are not in a frame yet.
+func (c *columnWriter) observe(w *Writer) {
+	if w.options.NoIndex || len(c.values.plain) == 0 {
+		return
+	}
+	m := c.rest(w)
+	if m.index == nil {
+		m.index = &columnIndex{}
+		w.held.Add(1500)
+	}
+	m.index.add(c.typ, c.values.plain)
+}
 
 func (c *columnWriter) delta(w *Writer, v int64) {
 	c.values.word(w, c, uint64(v)-c.before)
 	c.before = uint64(v)
 }
 
-// add appends the value of a leaf.
-func (c *columnWriter) add(w *Writer, l *leaf) {
+// add appends the value of a leaf. The table is young or not.
+func (c *columnWriter) add(w *Writer, l *leaf, young bool) {
 	switch c.typ {
 	case Integer:
 		c.values.word(w, c, l.bits)
@@ -61,52 +128,108 @@ func (c *columnWriter) add(w *Writer, l *leaf) {
 		c.values.byte(w, c, byte(l.bits))
 	case FormattedFloat:
 		c.values.word(w, c, l.bits)
-		c.second.short(w, uint16(l.second))
+		c.rest(w).second.short(w, uint16(l.second))
 	case Timestamp:
 		c.delta(w, int64(l.bits))
-		c.second.word(w, nil, l.second)
+		c.rest(w).second.word(w, nil, l.second)
 		w.times.saw(int64(l.bits))
 	default:
-		t := &c.texts
-		if len(t.ends) == batchTexts || len(t.bytes)+len(l.text) > batchBytes && len(t.ends) > 0 {
-			w.flushTexts(c)
+		if young {
+			w.youngText(c, l.text)
+			return
 		}
-		before := cap(t.bytes) + 4*cap(t.ends)
-		t.bytes = append(t.bytes, l.text...)
-		t.ends = append(t.ends, uint32(len(t.bytes)))
-		if now := cap(t.bytes) + 4*cap(t.ends); now != before {
-			w.held.Add(int64(now - before))
+		m := c.rest(w)
+		if m.texts == nil {
+			m.texts = &textBatch{}
+		}
+		if !m.texts.add(w, l.text) {
+			w.flushTexts(c)
+			m.texts.add(w, l.text)
 		}
 	}
 }
 
-// flushTexts hands the texts of a column to whoever looks them up.
+// youngText adds a text of a column of a young table.
+func (w *Writer) youngText(c *columnWriter, text []byte) {
+	if !w.young.add(w, text) {
+		w.flushYoung()
+		w.young.add(w, text)
+	}
+	if c.typ == ClpString || c.typ == UnstructuredArray {
+		c.rest(w) // before another goroutine has the column
+	}
+	before := cap(w.young.columns)
+	w.young.columns = append(w.young.columns, c)
+	w.held.Add(8 * int64(cap(w.young.columns)-before))
+}
+
+// flushYoung hands over the texts of young tables. They come before those of the same tables when these are not young any more.
+func (w *Writer) flushYoung() { w.young = w.handOver(w.young) }
+
+// flushTexts hands over the texts of a column.
 func (w *Writer) flushTexts(c *columnWriter) {
-	if len(c.texts.ends) == 0 {
+	if c.more == nil || c.more.texts == nil {
 		return
+	}
+	c.more.texts.column = c
+	*c.more.texts = w.handOver(*c.more.texts)
+}
+
+// flushAllTexts hands over all texts there are.
+func (w *Writer) flushAllTexts() {
+	w.flushYoung()
+	for _, t := range w.order {
+		if t.young {
+			continue
+		}
+		for i := range t.columns {
+			w.flushTexts(&t.columns[i])
+		}
+	}
+}
+
+// handOver hands texts to whoever looks them up, and returns an empty batch.
+func (w *Writer) handOver(t textBatch) textBatch {
+	if len(t.ends) == 0 {
+		return t
 	}
 	if w.batches == nil {
-		w.encode(c, &c.texts)
-		c.texts.bytes, c.texts.ends = c.texts.bytes[:0], c.texts.ends[:0]
-		if cap(c.texts.bytes) > 2*batchBytes {
-			w.held.Add(-int64(cap(c.texts.bytes)))
-			c.texts.bytes = nil
+		w.encode(&t)
+		if cap(t.bytes) > 2*batchBytes {
+			w.held.Add(-int64(cap(t.bytes)))
+			t.bytes = nil
 		}
-		return
+		clear(t.columns)
+		return textBatch{columns: t.columns[:0], bytes: t.bytes[:0], ends: t.ends[:0]}
 	}
-	c.texts.column = c
-	w.batches <- c.texts
-	c.texts = textBatch{}
+	w.batches <- t
 	select {
-	case c.texts = <-w.used:
-		w.held.Add(int64(cap(c.texts.bytes) + 4*cap(c.texts.ends)))
+	case t = <-w.used:
+		w.held.Add(t.held())
+		return t
 	default:
+		return textBatch{}
 	}
 }
 
-// encode appends the texts of a batch to its column.
-func (w *Writer) encode(c *columnWriter, t *textBatch) {
+// encode appends the texts of a batch to their columns.
+func (w *Writer) encode(t *textBatch) {
 	from := uint32(0)
+	c := t.column
+	if c == nil {
+		for i, end := range t.ends {
+			c, text := t.columns[i], t.bytes[from:end]
+			switch from = end; c.typ {
+			case ClpString:
+				c.text(w, text, &w.logs)
+			case UnstructuredArray:
+				c.text(w, text, &w.arrays)
+			default:
+				c.values.word(w, c, w.vars.id(w, text))
+			}
+		}
+		return
+	}
 	switch c.typ {
 	case ClpString:
 		for _, end := range t.ends {
@@ -156,7 +279,8 @@ func (w *Writer) words(c *columnWriter, t *textBatch) {
 
 // text appends a text as its log type and variables.
 func (c *columnWriter) text(w *Writer, text []byte, types *dictWriter) {
-	at := uint64(c.second.size / 8)
+	variables := &c.more.second
+	at := uint64(variables.size() / 8)
 	logtype := w.logtype[:0]
 	for from := 0; ; {
 		start, end, escapes := encoding.NextVariable(text, from)
@@ -173,7 +297,7 @@ func (c *columnWriter) text(w *Writer, text []byte, types *dictWriter) {
 		if kind == encoding.Dict {
 			bits = int64(w.vars.id(w, text[start:end]))
 		}
-		c.second.word(w, nil, uint64(bits))
+		variables.word(w, nil, uint64(bits))
 		from = end
 	}
 	w.logtype = logtype
@@ -187,21 +311,45 @@ func (t *tableWriter) parts(f func(p *part, c *columnWriter)) {
 		f(&c.values, c)
 		switch c.typ {
 		case ClpString, UnstructuredArray:
-			f(&part{plain: binary.LittleEndian.AppendUint64(nil, uint64(c.second.size/8)), size: 8}, nil)
-			f(&c.second, nil)
+			second := c.second()
+			f(&part{plain: binary.LittleEndian.AppendUint64(nil, uint64(second.size()/8))}, nil)
+			f(second, nil)
 		case FormattedFloat, Timestamp:
-			f(&c.second, nil)
+			f(c.second(), nil)
 		}
 	}
 }
 
+// drop forgets the values of the table, which are somewhere else.
+func (t *tableWriter) drop() {
+	for i := range t.columns {
+		c := &t.columns[i]
+		c.values, c.more = part{}, nil
+	}
+}
+
+// size returns the bytes of the table, uncompressed.
 func (t *tableWriter) size() (n int64) {
-	t.parts(func(p *part, _ *columnWriter) { n += p.size })
+	for i := range t.columns {
+		c := &t.columns[i]
+		n += c.values.size()
+		if c.more != nil {
+			n += c.more.second.size()
+		}
+		if c.typ == ClpString || c.typ == UnstructuredArray {
+			n += 8
+		}
+	}
 	return n
 }
 
 // packed reports whether some of the table is compressed already.
-func (t *tableWriter) packed() (any bool) {
-	t.parts(func(p *part, _ *columnWriter) { any = any || len(p.frames) > 0 })
-	return any
+func (t *tableWriter) packed() bool {
+	for i := range t.columns {
+		c := &t.columns[i]
+		if c.values.full != nil || c.more != nil && c.more.second.full != nil {
+			return true
+		}
+	}
+	return false
 }

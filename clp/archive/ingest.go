@@ -53,10 +53,10 @@ func (g *ingest) object(s *state, pos int, id int32, path []string, depth int) (
 	pos = jsontext.SkipSpace(b, pos)
 	if pos < len(b) && b[pos] == '}' { // the outermost object: others are leaves
 		k := g.slot(s, []byte("{}"), nil) // no key
-		next := k.next[Object]
+		next := k.next(uint8(Object))
 		if next == nil {
 			next = &state{from: s, token: nodeObject << 1}
-			k.next[Object] = next
+			k.lead(uint8(Object), next)
 			g.states += stateSize
 		}
 		return next, pos + 1
@@ -96,7 +96,7 @@ func (g *ingest) object(s *state, pos int, id int32, path []string, depth int) (
 
 // to returns the state behind a value of the given kind.
 func (g *ingest) to(s *state, k *slot, parent int32, kind uint8) *state {
-	if next := k.next[kind]; next != nil {
+	if next := k.next(kind); next != nil {
 		return next
 	}
 	return g.follow(s, k, parent, kind)

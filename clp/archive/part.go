@@ -15,11 +15,31 @@ import (
 const columnFrame = 512 << 10
 
 // part is a run of bytes of a table that is being made: values of a column, or what belongs to them. One goroutine at a time
-// appends to it.
+// appends to it. There may be a million of them.
 type part struct {
-	plain  []byte    // of the frame that is not full yet; its capacity is counted as held
-	frames []*packed // before it
-	size   int64     // uncompressed, of all
+	plain []byte      // of the frame that is not full yet; its capacity is counted as held
+	full  *fullFrames // before it, nil if there are none
+}
+
+type fullFrames struct {
+	list []*packed
+	size int64 // uncompressed
+}
+
+// frames returns the frames.
+func (p *part) frames() []*packed {
+	if p.full == nil {
+		return nil
+	}
+	return p.full.list
+}
+
+// size returns the number of bytes, uncompressed.
+func (p *part) size() int64 {
+	if p.full == nil {
+		return int64(len(p.plain))
+	}
+	return p.full.size + int64(len(p.plain))
 }
 
 // packed is a frame of compressed data on its way into the archive.
@@ -40,7 +60,6 @@ func (p *part) word(w *Writer, c *columnWriter, v uint64) {
 	}
 	p.plain = p.plain[:n+8]
 	binary.LittleEndian.PutUint64(p.plain[n:], v)
-	p.size += 8
 }
 
 func (p *part) short(w *Writer, v uint16) {
@@ -48,7 +67,6 @@ func (p *part) short(w *Writer, v uint16) {
 		p.room(w, nil)
 	}
 	p.plain = append(p.plain, byte(v), byte(v>>8))
-	p.size += 2
 }
 
 func (p *part) byte(w *Writer, c *columnWriter, v byte) {
@@ -56,7 +74,6 @@ func (p *part) byte(w *Writer, c *columnWriter, v byte) {
 		p.room(w, c)
 	}
 	p.plain = append(p.plain, v)
-	p.size++
 }
 
 // room makes room for 8 bytes more: a larger buffer, or a new one if the frame is full. c is the column whose values these
@@ -65,11 +82,11 @@ func (p *part) room(w *Writer, c *columnWriter) {
 	if len(p.plain) >= columnFrame {
 		p.flush(w, c)
 	}
-	if n := len(p.frames); len(p.plain) == 0 && n > 0 && p.frames[n-1].plain >= columnFrame {
+	if list := p.frames(); len(p.plain) == 0 && len(list) > 0 && list[len(list)-1].plain >= columnFrame {
 		p.plain = w.packer.buffer()
 		return
 	}
-	n := min(max(2*cap(p.plain), 64), columnFrame)
+	n := min(max(2*cap(p.plain), 8), columnFrame)
 	w.held.Add(int64(n - cap(p.plain)))
 	p.plain = append(make([]byte, 0, n), p.plain...)
 }
@@ -79,15 +96,16 @@ func (p *part) flush(w *Writer, c *columnWriter) {
 	if len(p.plain) == 0 {
 		return
 	}
-	if c != nil && !w.options.NoIndex {
-		if c.index == nil {
-			c.index = &columnIndex{}
-			w.held.Add(1500)
-		}
-		c.index.add(c.typ, p.plain)
+	if c != nil {
+		c.observe(w)
 	}
 	f := &packed{plain: len(p.plain)}
-	p.frames = append(p.frames, f)
+	if p.full == nil {
+		p.full = &fullFrames{}
+		w.held.Add(64)
+	}
+	p.full.list = append(p.full.list, f)
+	p.full.size += int64(len(p.plain))
 	kind := kindSecond
 	if c != nil {
 		kind = int(c.typ)

@@ -8,16 +8,15 @@ import (
 // shape says where the leaves of a record go, which come in the order of the document, in a table.
 type shape struct {
 	table   *tableWriter
-	columns []*columnWriter // of each leaf; nil if the key was there before
-	number  int             // among the shapes of the table, or noShape: the columns do not give back the record
+	columns []int32 // of the table, of each leaf; -1 if the key was there before
+	number  int     // among the shapes of the table, or noShape: the columns do not give back the record
 }
 
 // newShape finds the table of the record in g, whose tokens are g.key.
 func (w *Writer) newShape(g *ingest) *shape {
 	s := &shape{}
-	entries := []int32{nodeOrder}
-	var leaves, roots []int32
-	used := map[int32]bool{}
+	entries, roots := []int32{nodeOrder}, []int32(nil)
+	leaves := 0
 	for i := 0; i < len(g.key); i += 4 {
 		token := binary.LittleEndian.Uint32(g.key[i:])
 		id := int32(token >> 1)
@@ -25,35 +24,47 @@ func (w *Writer) newShape(g *ingest) *shape {
 			continue
 		}
 		typ := w.nodes[id].Type
-		if used[id] && (typ.hasColumn() || typ == StructuredArray) {
-			s.number = noShape
-		}
 		if typ.hasColumn() {
-			leaves = append(leaves, id)
+			leaves++
 		}
-		if !used[id] && typ == StructuredArray {
+		if typ == StructuredArray {
 			roots = append(roots, id)
-		} else if !used[id] {
+		} else {
 			entries = append(entries, id)
 		}
-		used[id] = true
 	}
 	slices.Sort(entries)
 	slices.Sort(roots)
-	t := w.table(entries, g.entries, roots)
-	s.table = t
-	clear(used)
-	for _, id := range leaves {
-		c := (*columnWriter)(nil)
-		if !used[id] {
-			i := slices.IndexFunc(t.columns, func(c columnWriter) bool { return c.node == id })
-			c = &t.columns[i]
+	for i, id := range entries[1:] {
+		if id == entries[i] && w.nodes[id].Type.hasColumn() {
+			s.number = noShape
 		}
-		used[id] = true
-		s.columns = append(s.columns, c)
 	}
-	for i := range g.nodes { // their columns are the last ones
-		s.columns = append(s.columns, &t.columns[len(t.columns)-len(g.nodes)+i])
+	once := len(roots)
+	if roots = slices.Compact(roots); len(roots) < once {
+		s.number = noShape
+	}
+	t := w.table(slices.Compact(entries), g.entries, roots)
+	s.table = t
+	if n := len(w.nodes) - len(w.places); n > 0 {
+		w.places = append(w.places, make([]int32, n)...)
+	}
+	inner := len(t.columns) - len(g.nodes) // the columns of what is in structured arrays are the last ones
+	for i := range t.columns[:inner] {
+		w.places[t.columns[i].node] = int32(i)
+	}
+	s.columns = make([]int32, 0, leaves+len(g.nodes))
+	for i := 0; i < len(g.key); i += 4 {
+		token := binary.LittleEndian.Uint32(g.key[i:])
+		id := int32(token >> 1)
+		if token&tokenBegin != 0 || !w.nodes[id].Type.hasColumn() {
+			continue
+		}
+		s.columns = append(s.columns, w.places[id])
+		w.places[id] = -1
+	}
+	for i := range g.nodes {
+		s.columns = append(s.columns, int32(inner+i))
 	}
 	if s.number != noShape {
 		s.number = t.side.number(w, g.key)
@@ -67,18 +78,30 @@ func (w *Writer) table(ordered, unordered, roots []int32) *tableWriter {
 	if t := w.tables[key]; t != nil {
 		return t
 	}
-	t := &tableWriter{entries: append(slices.Clone(ordered), unordered...), ordered: len(ordered), roots: roots}
+	t := &tableWriter{entries: append(slices.Clone(ordered), unordered...), ordered: len(ordered), roots: roots, young: len(w.order) >= fewTables}
+	columns, width := 0, 0
+	for _, id := range t.entries {
+		if !isDelimiter(id) {
+			if size := w.nodes[id].Type.cellSize(); size > 0 {
+				columns++
+				width += size
+			}
+		}
+	}
+	t.columns = make([]columnWriter, 0, columns)
+	cells := make([]byte, width) // for the first record
 	for _, id := range t.entries {
 		if isDelimiter(id) {
 			continue
 		}
-		if typ := w.nodes[id].Type; typ.hasColumn() {
-			t.columns = append(t.columns, columnWriter{node: id, typ: typ})
+		if size := w.nodes[id].Type.cellSize(); size > 0 {
+			t.columns = append(t.columns, columnWriter{node: id, typ: w.nodes[id].Type, values: part{plain: cells[:0:size]}})
+			cells = cells[size:]
 		}
 	}
 	w.tables[key] = t
 	w.order = append(w.order, t)
-	w.held.Add(int64(2*len(key) + 300*len(t.columns) + 512))
+	w.held.Add(int64(2*len(key) + columnSize*columns + width + 512))
 	return t
 }
 
@@ -86,13 +109,17 @@ func (w *Writer) table(ordered, unordered, roots []int32) *tableWriter {
 func (s *shape) add(w *Writer, g *ingest, line []byte) {
 	t := s.table
 	t.columns[0].delta(w, w.records) // the order: the node with the least ID
+	if t.young && t.records == youngRecords {
+		w.flushYoung()
+		t.young = false
+	}
 	for i := range g.leaves {
-		if c := s.columns[i]; c != nil {
-			c.add(w, &g.leaves[i])
+		if c := s.columns[i]; c >= 0 {
+			t.columns[c].add(w, &g.leaves[i], t.young)
 		}
 	}
 	for i := range g.inner {
-		s.columns[len(g.leaves)+i].add(w, &g.inner[i])
+		t.columns[s.columns[len(g.leaves)+i]].add(w, &g.inner[i], t.young)
 	}
 	number := s.number
 	if number == noShape || g.odd {
@@ -101,6 +128,17 @@ func (s *shape) add(w *Writer, g *ingest, line []byte) {
 	}
 	t.side.add(w, number)
 	t.records++
+}
+
+// cellSize returns the bytes of a value in a column, without what belongs to it elsewhere: 0 if there is no column.
+func (t NodeType) cellSize() int {
+	switch {
+	case !t.hasColumn():
+		return 0
+	case t == Boolean:
+		return 1
+	}
+	return 8
 }
 
 func int32Bytes(list []int32) []byte {

@@ -2,6 +2,8 @@ package archive
 
 import (
 	"encoding/binary"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/tracehandler/tracehandler/event"
 	"github.com/tracehandler/tracehandler/internal/jsontext"
@@ -24,20 +26,47 @@ type state struct {
 type slot struct {
 	text string // with its quotes, as it is in the line, and the colon
 	name string
-	time bool     // the value is the time of the record
-	path []string // what is left of the time's path, if the value is an object that may have it
-	next [slotKinds]*state
+	to   *state             // behind a value of kind, the first that was seen; nil for none
+	more *[slotKinds]*state // behind values of other kinds
+	path []string           // what is left of the time's path, if the value is an object that may have it
+	kind uint8              // a type of node, or slotBegin
+	time bool               // the value is the time of the record
+}
+
+// next returns the state behind a value of a kind, nil if there was none.
+func (k *slot) next(kind uint8) *state {
+	if k.kind == kind {
+		return k.to
+	}
+	if k.more != nil {
+		return k.more[kind]
+	}
+	return nil
+}
+
+// lead makes s the state behind a value of a kind.
+func (k *slot) lead(kind uint8, s *state) {
+	if k.to == nil {
+		k.kind, k.to = kind, s
+		return
+	}
+	if k.more == nil {
+		k.more = &[slotKinds]*state{}
+	}
+	k.more[kind] = s
 }
 
 const (
 	noToken   = 1<<32 - 1
-	slotBegin = 15 // index in next of the object that begins; the others are types of nodes
+	slotBegin = 15 // the kind of an object that begins; the others are types of nodes
 	slotKinds = 16
 
 	fewSlots  = 8
-	stateSize = 112 // bytes of memory, about
-	slotSize  = 240
-	maxStates = 32 << 20 // bytes
+	stateSize = 72 // bytes of memory, about
+	slotSize  = 112
+
+	// statesShare is what part of the writer's memory the states may take.
+	statesShare = 8
 )
 
 // find returns the slot of the key at pos of a line, and the index behind its colon, or nil if it is none of those known
@@ -65,7 +94,11 @@ func (g *ingest) slot(s *state, text []byte, path []string) *slot {
 			}
 		}
 	}
-	k := &slot{text: string(g.name), name: string(jsontext.AppendUnescaped(nil, text[1:len(text)-1]))}
+	k := &slot{text: string(g.name)}
+	k.name = k.text[1 : len(k.text)-2]
+	if strings.IndexByte(k.name, '\\') >= 0 || !utf8.ValidString(k.name) {
+		k.name = string(jsontext.AppendUnescaped(nil, text[1:len(text)-1]))
+	}
 	if len(path) > 0 && path[0] == k.name {
 		k.path = path[1:]
 		k.time = len(path) == 1
@@ -93,7 +126,7 @@ func (g *ingest) follow(s *state, k *slot, parent int32, kind uint8) *state {
 		typ, bit = Object, tokenBegin
 	}
 	next := &state{from: s, token: uint32(g.w.node(parent, typ, k.name))<<1 | bit}
-	k.next[kind] = next
+	k.lead(kind, next)
 	g.states += stateSize
 	return next
 }
@@ -138,10 +171,13 @@ func (g *ingest) shapeOf(s *state) *shape {
 	if known == nil {
 		known = g.w.newShape(g)
 		g.w.shapes[string(key)] = known
-		g.w.held.Add(int64(len(key) + 48*len(known.columns) + 128))
+		g.w.held.Add(int64(len(key) + 4*len(known.columns) + 128))
 	}
 	if len(g.entries) == 0 {
 		s.shape = known
+	}
+	if g.states > g.counted+g.w.memory/64 {
+		g.forget()
 	}
 	return known
 }
@@ -154,7 +190,7 @@ func (g *ingest) forgetAll() {
 
 // forget drops all states if they are too many, and counts those there are.
 func (g *ingest) forget() {
-	if g.states > maxStates {
+	if g.states > g.w.memory/statesShare {
 		g.root, g.states = &state{}, 0
 	}
 	g.w.held.Add(g.states - g.counted)

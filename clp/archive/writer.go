@@ -74,6 +74,8 @@ type Writer struct {
 	times     times
 	ingest    ingest
 	sideLines sideLinesWriter
+	young     textBatch // texts of tables with few records
+	places    []int32   // of newShape: column of a node
 
 	// Of the goroutine that looks up strings, if there is one.
 	vars, logs, arrays dictWriter
@@ -149,8 +151,8 @@ func (w *Writer) lookUp() {
 			t.do()
 			continue
 		}
-		w.encode(t.column, &t)
-		w.held.Add(-int64(cap(t.bytes) + 4*cap(t.ends)))
+		w.encode(&t)
+		w.held.Add(-t.held())
 		if cap(t.bytes) <= 2*batchBytes {
 			select {
 			case w.used <- textBatch{bytes: t.bytes[:0], ends: t.ends[:0]}:
@@ -171,11 +173,7 @@ func (w *Writer) inOrder(f func()) {
 
 // settle waits until all texts are looked up, and all frames compressed.
 func (w *Writer) settle() {
-	for _, t := range w.order {
-		for i := range t.columns {
-			w.flushTexts(&t.columns[i])
-		}
-	}
+	w.flushAllTexts()
 	done := make(chan struct{})
 	w.inOrder(func() { close(done) })
 	<-done
@@ -291,8 +289,12 @@ func (w *Writer) room(line []byte) error {
 func (w *Writer) relieve() {
 	w.settle()
 	for _, t := range w.order {
+		least := 2 << 10
+		if t.records < fewRecords {
+			least = packSize / 16 // small ones are better off together
+		}
 		t.parts(func(p *part, c *columnWriter) {
-			if len(p.plain) > 2048 {
+			if len(p.plain) > least {
 				p.flush(w, c)
 			}
 		})
@@ -314,10 +316,6 @@ func (w *Writer) countLogTypes(n int) error {
 
 // epoch tells the index that 65,536 records are over.
 func (w *Writer) epoch() {
-	for _, t := range w.order {
-		for i := range t.columns {
-			w.flushTexts(&t.columns[i])
-		}
-	}
+	w.flushAllTexts()
 	w.inOrder(func() { w.reuse.epoch(int(w.vars.count.Load())) })
 }
