@@ -84,6 +84,7 @@ type tableReader struct {
 	taken   atomic.Int64
 	loaded  bool    // ready
 	wants   *RowSet // nil if all rows are wanted
+	sparse  bool    // few are
 	scratch []byte
 
 	b    *rowBatch // the last one that was decoded
@@ -316,7 +317,7 @@ func (t *tableReader) begin() {
 		}
 		width := c.typ.firstWidth()
 		t.r.seq.pipe.ahead(t.data, findFrame(t.data.frames, c.off+width*t.row))
-		if second := c.parts[1]; second.page < second.end {
+		if second := c.parts[1]; second.page < second.end && !t.sparse {
 			width = (second.end - second.page) / t.t.records // of variables, about
 			t.r.seq.pipe.ahead(t.data, findFrame(t.data.frames, second.page+width*t.row))
 		}
@@ -418,7 +419,7 @@ func (t *tableReader) part(c *column, which int, off int64, n int) ([]byte, erro
 			p.from = begin
 		}
 		p.page = min(begin+pageSize, f.plain+f.length)
-		if p.page == f.plain+f.length && p.page < p.end {
+		if p.page == f.plain+f.length && p.page < p.end && !t.sparse {
 			t.r.seq.pipe.ahead(t.data, k+1)
 		}
 	}

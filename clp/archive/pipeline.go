@@ -77,13 +77,14 @@ const (
 	recordChunkMost  = 1 << 20   // beyond which it is left to the one who reads to make the rest
 	recordChunkRows  = 1024
 
-	// pipelineRecords is how many records an archive must have for goroutines to be worth it.
+	// pipelineRecords is how many records must be wanted for goroutines to be worth it. Who looks for one record should not wait
+	// until others were found.
 	pipelineRecords = 5000
 )
 
 // newPipeline starts the goroutines, or returns nil if there should be none.
 func (r *Reader) newPipeline() *pipeline {
-	if r.parallel < 2 || r.filter != nil || !r.eager && r.Info().Records < pipelineRecords {
+	if r.parallel < 2 || r.wanted() < pipelineRecords && (!r.eager || r.filter != nil) {
 		return nil
 	}
 	n := 2*r.parallel + 2
@@ -97,6 +98,17 @@ func (r *Reader) newPipeline() *pipeline {
 		p.group.Go(p.serve)
 	}
 	return p
+}
+
+// wanted returns how many records Next may return.
+func (r *Reader) wanted() int64 {
+	switch {
+	case r.filter == nil:
+		return r.Info().Records
+	case r.openOnly:
+		return r.scanned.Open
+	}
+	return r.scanned.Sure + r.scanned.Open
 }
 
 // collect fills chunks until the records end.
@@ -189,16 +201,27 @@ func (p *pipeline) serve() {
 		if !ok {
 			return
 		}
-		if t.chunk == nil {
+		quit := p.over()
+		switch {
+		case t.chunk == nil && quit:
+		case t.chunk == nil:
 			t.blob.ahead(t.frame)
-			continue
-		}
-		select {
-		case <-p.quit:
 		default:
-			t.chunk.render(v)
+			if !quit {
+				t.chunk.render(v)
+			}
+			t.chunk.made <- struct{}{}
 		}
-		t.chunk.made <- struct{}{}
+	}
+}
+
+// over reports whether the pipeline is closed.
+func (p *pipeline) over() bool {
+	select {
+	case <-p.quit:
+		return true
+	default:
+		return false
 	}
 }
 

@@ -205,6 +205,9 @@ func (q *sequence) close() {
 	q.queue, q.current, q.taken = nil, nil, 0
 }
 
+// sparseRows is how many rows there must be to a wanted one for others' frames not to be decompressed ahead.
+const sparseRows = 16
+
 // beginTable opens a table before a row.
 func (r *Reader) beginTable(i int, row int64) (*tableReader, error) {
 	t, err := r.openTable(i)
@@ -216,7 +219,9 @@ func (r *Reader) beginTable(i int, row int64) (*tableReader, error) {
 		return nil, err
 	}
 	if r.filters != nil {
-		t.wants = r.filters[i].Rows
+		if t.wants = r.filters[i].Rows; t.wants != nil {
+			t.sparse = t.wants.Count() < t.t.records/sparseRows
+		}
 	}
 	t.row = row - 1
 	return t, nil
