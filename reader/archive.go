@@ -44,6 +44,7 @@ type archiveSource struct {
 	pull    func() (*archive.Record, error, bool) // of a query's answer; nil without a query
 	stop    func()
 	query   *kql.Query
+	names   []string // see Project; nil if all is wanted
 	ended   bool
 	drained bool
 }

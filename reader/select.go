@@ -29,6 +29,24 @@ func (r *Reader) Select(q *kql.Query) {
 	}
 }
 
+// Project says that of each event only what is under these outermost names of keys is looked at, besides by the query of
+// Select. Of an archive the rest is not decoded, and events may not have it; traces of other kinds are read as they are. It must
+// come before the first iteration.
+func (r *Reader) Project(names ...string) {
+	if s, ok := r.src.(projecting); ok {
+		s.project(append([]string{}, names...))
+	}
+}
+
+// projecting is a source that need not decode all of an event.
+type projecting interface {
+	source
+	project(names []string)
+}
+
+// project implements projecting.
+func (s *archiveSource) project(names []string) { s.names = names }
+
 // selecting is a source that finds what a query asks for by itself.
 type selecting interface {
 	source
@@ -197,10 +215,20 @@ func (s *archiveSource) choose(q *kql.Query) {
 // nextRecord returns the next record of the archive, or of those chosen.
 func (s *archiveSource) nextRecord() (*archive.Record, error) {
 	if s.query == nil {
+		if names := s.names; names != nil {
+			s.names = nil
+			if err := kql.Project(s.r, names...); err != nil {
+				return nil, err
+			}
+		}
 		return s.r.Next()
 	}
 	if s.pull == nil {
-		s.pull, s.stop = iter.Pull2(s.query.Search(s.r))
+		search := s.query.Search(s.r)
+		if s.names != nil {
+			search = s.query.SearchNames(s.r, s.names...)
+		}
+		s.pull, s.stop = iter.Pull2(search)
 	}
 	record, err, more := s.pull()
 	if !more {

@@ -151,6 +151,7 @@ type setSource struct {
 	parts []membership // the last is that of last
 	last  *archiveSource
 	query *kql.Query
+	names []string // see Project; nil if all is wanted
 
 	upcoming int            // the part that comes next
 	current  *archiveSource // being read
@@ -253,6 +254,9 @@ func (s *setSource) enter() error {
 	if s.query != nil {
 		s.current.choose(s.query)
 	}
+	if s.names != nil {
+		s.current.project(s.names)
+	}
 	return nil
 }
 
@@ -292,6 +296,9 @@ func (s *setSource) before() int64 {
 
 // choose implements selecting.
 func (s *setSource) choose(q *kql.Query) { s.query = q }
+
+// project implements projecting.
+func (s *setSource) project(names []string) { s.names = names }
 
 // inform implements informed.
 func (s *setSource) inform(in *kql.Input, auto, metadata bool) {

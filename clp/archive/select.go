@@ -33,14 +33,20 @@ func (r *Reader) Sure(record *Record) bool {
 	return f.all || f.sure != nil && f.sure.Has(row)
 }
 
+// Scan evaluates the condition that [Reader.Select] was given now, instead of during the first Next: ScanStats say how many records
+// are sure and open then, and Project may follow.
+func (r *Reader) Scan() error {
+	if r.err != nil {
+		return r.err
+	}
+	return r.choose()
+}
+
 // CountSure returns the number of records of which the condition is certain to hold, and leaves them out of those that Next
 // returns. It must come before the first Next.
 func (r *Reader) CountSure() (int64, error) {
-	if r.err != nil {
-		return 0, r.err
-	}
 	r.openOnly = true
-	err := r.choose()
+	err := r.Scan()
 	return r.scanned.Sure, err
 }
 

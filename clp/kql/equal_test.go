@@ -3,6 +3,7 @@ package kql_test
 import (
 	"bytes"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -268,6 +269,38 @@ func find(t testing.TB, q *kql.Query, data []byte, o *archive.Options) []int64 {
 	return list
 }
 
+// only returns the members of an event with a name.
+func only(e event.Event, name string) string {
+	var attrs []slog.Attr
+	for a := range e.All() {
+		if a.Key == name {
+			attrs = append(attrs, a)
+		}
+	}
+	return event.New(attrs...).String()
+}
+
+// findNames asks an archive for what is under one name, which must be what events have, and returns the numbers of the records
+// found.
+func findNames(t testing.TB, q *kql.Query, data []byte, name string, events []event.Event) []int64 {
+	t.Helper()
+	r, err := archive.Open(bytes.NewReader(data), int64(len(data)), nil)
+	check(t, err)
+	defer r.Close()
+	var list []int64
+	for record, err := range q.SearchNames(r, name) {
+		check(t, err)
+		e, err := record.Event()
+		check(t, err)
+		n := record.Number()
+		if got, want := only(e, name), only(events[n], name); got != want {
+			t.Errorf("%q of record %d is %s, not %s", name, n, got, want)
+		}
+		list = append(list, n)
+	}
+	return list
+}
+
 // count asks an archive how many records there are.
 func count(t testing.TB, q *kql.Query, data []byte, o *archive.Options) int64 {
 	t.Helper()
@@ -381,6 +414,9 @@ func TestEqual(t *testing.T) {
 					continue
 				}
 				got := find(t, q, data, stored)
+				if projected := findNames(t, q, data, g.key(), events); slices.Equal(got, want) && !slices.Equal(projected, want) {
+					t.Errorf("seed %d, archive %d, %+v, %s: found %v with fewer keys, not %v", seed, i, o, text, projected, want)
+				}
 				if slices.Equal(got, want) {
 					continue
 				}

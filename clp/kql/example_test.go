@@ -1,6 +1,7 @@
 package kql_test
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 
@@ -88,4 +89,40 @@ func ExamplePath() {
 	// Output:
 	// [http status.code] <nil>
 	// true
+}
+
+func ExampleQuery_SearchNames() {
+	var file bytes.Buffer
+	w, err := archive.NewWriter(&file, nil)
+	if err != nil {
+		panic(err)
+	}
+	for i := range 3 {
+		if err := w.Write(fmt.Appendf(nil, `{"id":%d,"took":%d,"http":{"route":"/v1/%d","status":200}}`, i, 10*i, i)); err != nil {
+			panic(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		panic(err)
+	}
+	r, err := archive.Open(bytes.NewReader(file.Bytes()), int64(file.Len()), nil)
+	if err != nil {
+		panic(err)
+	}
+	defer r.Close()
+
+	q, err := kql.Parse(`took > 5`, nil)
+	if err != nil {
+		panic(err)
+	}
+	for record, err := range q.SearchNames(r, "http", "id") {
+		if err != nil {
+			panic(err)
+		}
+		line, err := record.JSON()
+		fmt.Println(string(line), err)
+	}
+	// Output:
+	// {"id":1,"http":{"route":"/v1/1","status":200}} <nil>
+	// {"id":2,"http":{"route":"/v1/2","status":200}} <nil>
 }

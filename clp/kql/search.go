@@ -19,16 +19,32 @@ import (
 // that cannot be shown, which may match or not; others follow.
 func (q *Query) Search(r *archive.Reader) iter.Seq2[*archive.Record, error] {
 	s := q.begin(r)
+	return s.records
+}
+
+// SearchNames is Search for who looks at some keys only, of which these are the outermost names: records have no others, but
+// perhaps those that the query looks at. What is not needed is not decoded.
+func (q *Query) SearchNames(r *archive.Reader, names ...string) iter.Seq2[*archive.Record, error] {
+	s := q.begin(r)
 	return func(yield func(*archive.Record, error) bool) {
-		for record, err := range r.All() {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			hit, err := s.match(record)
-			if (hit || err != nil) && !yield(record, err) {
-				return
-			}
+		if err := s.project(names); err != nil {
+			yield(nil, err)
+			return
+		}
+		s.records(yield)
+	}
+}
+
+// records goes through what was found.
+func (s *archiveSearch) records(yield func(*archive.Record, error) bool) {
+	for record, err := range s.r.All() {
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		hit, err := s.match(record)
+		if (hit || err != nil) && !yield(record, err) {
+			return
 		}
 	}
 }
@@ -38,6 +54,9 @@ func (q *Query) Search(r *archive.Reader) iter.Seq2[*archive.Record, error] {
 func (q *Query) Count(r *archive.Reader) (n int64, err error) {
 	s := q.begin(r)
 	if n, err = r.CountSure(); err != nil {
+		return 0, err
+	}
+	if err := s.project(nil); err != nil {
 		return 0, err
 	}
 	for record, next := range r.All() {
@@ -58,16 +77,24 @@ func (q *Query) Count(r *archive.Reader) (n int64, err error) {
 // begin has r select what q may find.
 func (q *Query) begin(r *archive.Reader) *archiveSearch {
 	s := &archiveSearch{
-		query: *q, r: r, times: perhaps,
+		query: *q.begun(r), r: r, times: perhaps,
 		sets: map[*literal]*archive.IDSet{}, numberSets: map[*filter]*archive.IDSet{}, texts: map[*literal]*archive.TextTest{},
-	}
-	if times := r.Times(); q.time == nil && len(times) > 0 {
-		if c, err := parseColumn(lexeme{kind: tokenWord, text: times[0].Key}); err == nil && !c.star {
-			s.query.time = &c
-		}
 	}
 	r.Select(s.choose)
 	return s
+}
+
+// begun returns q with the key of the archive's time, unless it has one.
+func (q *Query) begun(r *archive.Reader) *Query {
+	times := r.Times()
+	if q.time != nil || len(times) == 0 {
+		return q
+	}
+	timed := *q
+	if c, err := parseColumn(lexeme{kind: tokenWord, text: times[0].Key}); err == nil && !c.star {
+		timed.time = &c
+	}
+	return &timed
 }
 
 // match reports whether the query finds a record that was selected.

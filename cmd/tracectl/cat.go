@@ -113,6 +113,11 @@ func runCat(cmd *cobra.Command, args []string, o *catOptions) error {
 	}
 	ins := openAll(cmd, paths, t)
 	defer closeAll(ins)
+	if names, all := p.fields.Names(); !all {
+		for _, in := range ins {
+			in.Project(slices.Concat(names, f.Names(), filter.TimeKeys)...)
+		}
+	}
 	if isTerminal(cmd.OutOrStdout()) {
 		p.live = slices.Contains(paths, stdin)
 	} else {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -100,6 +101,9 @@ func (s *searcher) file(path string) error {
 		err = s.around(in, q, f)
 	} else {
 		in.Select(q)
+		if names, all := s.names(); !all {
+			in.Project(append(names, f.Names()...)...)
+		}
 		if s.o.onlyCount() && f.Empty() && !s.o.limit.set {
 			var n int64
 			n, err = in.Count(s.t.add)
@@ -119,6 +123,20 @@ func (s *searcher) file(path string) error {
 	return err
 }
 
+// names returns the outermost keys of events that are printed, counted or measured; all is true if it may be any.
+func (s *searcher) names() (names []string, all bool) {
+	switch {
+	case s.o.files || s.o.onlyCount():
+		return nil, false
+	case s.sum == nil:
+		return s.p.fields.Names()
+	}
+	if names, all = s.sum.Names(); s.o.every != "" {
+		names = append(names, filter.TimeKeys...)
+	}
+	return names, all
+}
+
 // merged searches all files at once.
 func (s *searcher) merged(paths []string) error {
 	ins := openAll(s.cmd, paths, s.t)
@@ -132,6 +150,9 @@ func (s *searcher) merged(paths []string) error {
 			return err
 		}
 		in.Select(q)
+		if names, all := s.names(); !all {
+			in.Project(slices.Concat(names, f.Names(), filter.TimeKeys)...)
+		}
 		if !f.Since.IsZero() || !f.Until.IsZero() {
 			rest.Since, rest.Until = f.Since, f.Until // no harm to the others, whose queries have the range
 		}
@@ -265,7 +286,7 @@ func explain(in *input, found int64, took time.Duration) string {
 		how = fmt.Sprintf("%s of %s and %s of %s were not looked at", number(scan.TablesSkipped), plural(scan.Tables, "table"),
 			number(scan.BlocksSkipped), plural(scan.Blocks, "block"))
 		if scan.Index != nil {
-			how += fmt.Sprintf(" (no index: %s)", humane(scan.Index))
+			how += fmt.Sprintf(" (%s)", humane(scan.Index))
 		}
 		how += fmt.Sprintf(", %s of columns decoded, %s found by columns alone and %s that only the record tells", plural(scan.Frames, "frame"), number(scan.Sure), number(scan.Open))
 		how += "; " + explainBytes(scan.Spent)

@@ -56,6 +56,20 @@ func parse(texts []string) ([]pattern, error) {
 // Empty reports whether the selection shows everything.
 func (s Selection) Empty() bool { return len(s.show) == 0 && len(s.hide) == 0 }
 
+// Names returns the outermost keys that the selection may show something of; all is true if it may be any.
+func (s Selection) Names() (names []string, all bool) {
+	for _, p := range s.show {
+		all = all || p.glob
+		for i := range len(p.text) { // a dot may be one of a key
+			if p.text[i] == '.' {
+				names = append(names, p.text[:i])
+			}
+		}
+		names = append(names, p.text)
+	}
+	return names, all || len(s.show) == 0
+}
+
 // Apply returns the event with the keys that the selection shows. Groups that lose all their keys go too. A line that is not valid
 // JSON loses what follows the fault.
 func (s Selection) Apply(e event.Event) event.Event {

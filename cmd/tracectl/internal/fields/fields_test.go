@@ -1,6 +1,7 @@
 package fields
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/tracehandler/tracehandler/event"
@@ -42,6 +43,27 @@ func TestParseRefuses(t *testing.T) {
 	for _, p := range []string{"", "[", `a\`} {
 		if _, err := Parse([]string{p}, nil); err == nil {
 			t.Errorf("pattern %q is accepted", p)
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	for _, c := range []struct {
+		show, hide []string
+		want       []string
+		all        bool
+	}{
+		{nil, nil, nil, true},
+		{nil, []string{"a"}, nil, true},
+		{[]string{"a", "http.status.x"}, []string{"b"}, []string{"a", "http", "http.status", "http.status.x"}, false},
+		{[]string{"a", "http.*"}, nil, nil, true},
+	} {
+		s, err := Parse(c.show, c.hide)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if names, all := s.Names(); all != c.all || !all && !slices.Equal(names, c.want) {
+			t.Errorf("show %v hide %v: %q, %v", c.show, c.hide, names, all)
 		}
 	}
 }

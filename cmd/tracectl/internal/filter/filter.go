@@ -32,6 +32,28 @@ func (f *Filter) Empty() bool {
 	return f.Level == nil && f.Since.IsZero() && f.Until.IsZero() && len(f.Conditions) == 0
 }
 
+// Names returns the outermost keys of events that the filter looks at.
+func (f *Filter) Names() (names []string) {
+	if f.Level != nil {
+		names = append(names, LevelKeys...)
+	}
+	if !f.Since.IsZero() || !f.Until.IsZero() {
+		names = append(names, TimeKeys...)
+	}
+	for _, c := range f.Conditions {
+		for _, path := range c.paths {
+			names = append(names, path[0])
+		}
+	}
+	return names
+}
+
+// TimeKeys and LevelKeys are the outermost keys that [event.Event.Time] and [event.Event.Level] look at.
+var (
+	TimeKeys  = []string{"time", "timestamp", "@timestamp", "ts"}
+	LevelKeys = []string{"level", "severity", "lvl", "levelname", "log.level"}
+)
+
 // Match reports whether e passes.
 func (f *Filter) Match(e event.Event) bool {
 	if f.Level != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"log/slog"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -145,4 +146,39 @@ func FuzzParseCondition(f *testing.F) {
 			c.Match(e)
 		}
 	})
+}
+
+// TestNames takes away from events what a filter says that it does not look at.
+func TestNames(t *testing.T) {
+	for _, key := range TimeKeys {
+		if k, ok := event.New(slog.String(key, "2026-11-30T10:37:40Z")).TimeKey(); !ok || k != key {
+			t.Errorf("%s has no time", key)
+		}
+	}
+	for _, key := range LevelKeys {
+		if k, ok := event.New(slog.String(key, "WARN")).LevelKey(); !ok || k != key {
+			t.Errorf("%s has no level", key)
+		}
+	}
+	warn := slog.LevelWarn
+	conditions := []*Condition{}
+	for _, text := range []string{"db.rows>11", "http.status=503", "!none.x"} {
+		c, err := ParseCondition(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		conditions = append(conditions, c)
+	}
+	f := Filter{Level: &warn, Since: time.Unix(0, 0), Conditions: conditions}
+	names := f.Names()
+	e, _ := event.Parse([]byte(line))
+	var kept []slog.Attr
+	for a := range e.All() {
+		if slices.Contains(names, a.Key) {
+			kept = append(kept, a)
+		}
+	}
+	if len(kept) != 5 || !f.Match(e) || !f.Match(event.New(kept...)) {
+		t.Errorf("%q leave %v", names, kept)
+	}
 }
