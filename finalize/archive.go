@@ -79,7 +79,7 @@ func (p *Partial) stopArchiving() {
 	if p.arch == nil {
 		return
 	}
-	p.arch.src.abort(errStopped)
+	p.arch.abort(errStopped)
 	<-p.arch.done
 	p.arch.drop() // if it was finished already
 	p.arch = nil
@@ -173,9 +173,9 @@ func (p *Partial) archives(o ArchiveOptions) (*archiving, error) {
 // archive waits for the end of a, after running it unless it runs already.
 func (p *Partial) archive(a *archiving, o ArchiveOptions) (*archiving, error) {
 	if o.Context != nil {
-		defer context.AfterFunc(o.Context, func() { a.src.abort(context.Cause(o.Context)) })()
+		defer context.AfterFunc(o.Context, func() { a.abort(context.Cause(o.Context)) })()
 		if done(o.Context) {
-			a.src.abort(context.Cause(o.Context))
+			a.abort(context.Cause(o.Context))
 		}
 	}
 	a.watch(o.OnProgress)

@@ -1,6 +1,7 @@
 package finalize
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"hash/crc32"
 	"io"
 	"log/slog"
+	"math"
 	"path/filepath"
 	"runtime"
 	"sync"
@@ -15,7 +17,6 @@ import (
 	"github.com/tracehandler/tracehandler/clp/archive"
 	"github.com/tracehandler/tracehandler/clp/ir"
 	"github.com/tracehandler/tracehandler/clp/ir/slogkv"
-	"github.com/tracehandler/tracehandler/event"
 	"github.com/tracehandler/tracehandler/internal/vfs"
 )
 
@@ -26,29 +27,32 @@ func NewJournalID() string {
 	return hex.EncodeToString(b[:])
 }
 
-// archiving makes archives of a journal: one goroutine decodes events, another one, that of run, puts them into the archive,
-// whose own goroutines compress.
+// archiving makes archives of a journal. The goroutine of run reads events and gives their values to the archive, whose own
+// goroutines look up strings and compress.
 type archiving struct {
 	fs         vfs.FS
 	path       string // of the trace, as it was at the beginning
-	file       io.ReaderAt
 	memory     int64
 	background bool
 	find       bool // archives of this journal may be there already
 	src        *growing
+	ctx        context.Context // done when the work is to end, with the reason as its cause
+	cancel     context.CancelCauseFunc
 
-	mu       sync.Mutex
+	mu       sync.Mutex // guards progress, and that it is called once at a time
 	progress func(done, total int64)
 
 	// Set by run, for others when done is closed.
 	done    chan struct{}
 	journal slogkv.Journal
+	dec     *slogkv.Decoder
+	line    []byte
 	parts   []*part
 	number  int    // of parts before
 	last    string // path of the last of those
 	skip    int64  // events in them
-	events  int64  // decoded
-	text    int64  // bytes of lines
+	events  int64  // of the journal, so far
+	text    int64  // bytes of their lines
 	damage  error  // why there are no more events than these, or not all
 	err     error
 }
@@ -57,17 +61,22 @@ type archiving struct {
 type part struct {
 	out       *output
 	w         *archive.Writer
-	first     int64 // number of its first event
-	text      int64
-	sum       uint32 // of the lines
+	text      int64 // bytes of lines
 	published bool
 }
 
 func (p *part) name() string { return p.out.f.Name() }
 
 func newArchiving(p *Partial, o ArchiveOptions, background bool) *archiving {
-	return &archiving{fs: p.fs, path: p.path, file: p.f, memory: o.Memory, background: background, find: p.old,
-		src: newGrowing(p.f, 0), done: make(chan struct{})}
+	a := &archiving{fs: p.fs, path: p.path, memory: o.Memory, background: background, find: p.old, src: newGrowing(p.f, 0), done: make(chan struct{})}
+	a.ctx, a.cancel = context.WithCancelCause(context.Background())
+	return a
+}
+
+// abort has run end with err.
+func (a *archiving) abort(err error) {
+	a.cancel(err)
+	a.src.abort(err)
 }
 
 // watch has f told of the progress from now on.
@@ -80,11 +89,10 @@ func (a *archiving) watch(f func(done, total int64)) {
 // tick tells the progress: at bytes of the journal, but never that all is done.
 func (a *archiving) tick(at int64) {
 	a.mu.Lock()
-	f := a.progress
-	a.mu.Unlock()
-	if f != nil {
+	defer a.mu.Unlock()
+	if a.progress != nil {
 		_, total := a.src.at()
-		f(min(at, total-1), total)
+		a.progress(min(at, total-1), total)
 	}
 }
 
@@ -94,9 +102,7 @@ func (a *archiving) made() int { return a.number + len(a.parts) }
 // drop removes what has got no name.
 func (a *archiving) drop() {
 	for _, p := range a.parts {
-		if p.w != nil {
-			p.w.Abort()
-		}
+		p.w.Abort()
 		p.out.close(a.fs, !p.published)
 	}
 	a.parts = nil
@@ -105,69 +111,116 @@ func (a *archiving) drop() {
 // run makes the archives. After an error there are none.
 func (a *archiving) run() {
 	defer close(a.done)
-	defer func() {
-		if a.err != nil {
-			a.drop()
-		}
-	}()
-	batches, stop := a.decode()
-	defer stop()
-	var p *part
-	for b := range batches {
-		if b.err != nil {
-			a.err = b.err
-			return
-		}
-		if p, a.err = a.add(p, b); a.err != nil {
-			return
-		}
-		a.tick(b.at)
+	defer a.cancel(nil)
+	p, err := a.copy()
+	if p != nil {
+		p.w.SetConcurrency(runtime.GOMAXPROCS(0)) // somebody waits now
 	}
-	a.err = a.finish(p, !a.background || p != nil && p.text <= smallPart)
+	if err == nil {
+		err = a.finish(p, !a.background || p != nil && p.text <= smallPart)
+	}
+	if a.err = err; err != nil {
+		a.drop()
+	}
 }
 
 // smallPart is the number of bytes of text up to which an archive made in the background is read back whole.
 const smallPart = 4 << 20
 
-// add puts a batch into the archive p, and begins another one when it is full. It returns the one that is not full.
-func (a *archiving) add(p *part, b *batch) (*part, error) {
-	from := 0
-	for _, to := range b.ends {
-		line := b.text[from:to]
-		from = to
-		a.events++
-		a.text += int64(len(line)) + 1
-		if a.events <= a.skip {
-			continue
+// tickBytes is how many bytes of the journal are read from one report of progress to the next.
+const tickBytes = 128 << 10
+
+// copy copies the events of the journal into archives, and returns the last one, which is not finished: nil if there are no events.
+// Damage ends the journal as its end does; an error is a failure to read or to write, or an interruption.
+func (a *archiving) copy() (p *part, err error) {
+	src := &failing{r: a.src}
+	r, err := ir.NewReader(src, nil)
+	if err != nil {
+		return nil, a.ended(src, err)
+	}
+	defer r.Close()
+	if err := a.know(r.Metadata()); err != nil {
+		return nil, err
+	}
+	a.dec = slogkv.NewDecoder(r)
+	next := int64(0)
+	for {
+		e, err := r.Next()
+		if err != nil {
+			return p, a.ended(src, err)
 		}
-		for {
+		if p, err = a.add(p, e); err != nil {
+			return nil, err
+		}
+		if at, _ := a.src.at(); at >= next {
+			next = at + tickBytes
+			a.tick(at)
+		}
+	}
+}
+
+// add puts an event into the archive p, and begins another one if there is none or it is full. It returns the one that is
+// not full.
+func (a *archiving) add(p *part, e *ir.Event) (*part, error) {
+	if a.events < a.skip {
+		if a.lineOf(e) {
+			a.events++
+			a.text += int64(len(a.line)) + 1
+		}
+		return p, nil
+	}
+	for {
+		if p == nil {
 			var err error
-			if p == nil {
-				if p, err = a.begin(); err != nil {
-					return nil, err
-				}
+			if p, err = a.begin(); err != nil {
+				return nil, err
 			}
-			if err = p.w.Write(line); err == nil {
-				break
-			}
-			if !errors.Is(err, archive.ErrFull) {
-				return nil, fmt.Errorf("finalize: event %d: %w", a.events, err)
-			}
-			if err = a.finish(p, true); err != nil {
+		}
+		n, err := a.put(p, e)
+		switch {
+		case errors.Is(err, archive.ErrFull):
+			if err := a.finish(p, true); err != nil {
 				return nil, err
 			}
 			p = nil
+			continue
+		case err != nil:
+			return nil, fmt.Errorf("finalize: event %d: %w", a.events+1, err)
+		case n > 0:
+			a.events++
+			a.text += n
+			p.text += n
 		}
-		p.text += int64(len(line)) + 1
-		p.sum = lineSum(p.sum, line)
+		return p, nil
 	}
-	b.free()
-	return p, nil
 }
 
-// lineSum continues a checksum with a line.
-func lineSum(sum uint32, line []byte) uint32 {
-	return crc32.Update(crc32.Update(sum, castagnoli, line), castagnoli, newline)
+// put puts an event into an archive, and returns the length of its line; 0 if it is damaged, which ends nothing.
+func (a *archiving) put(p *part, e *ir.Event) (n int64, err error) {
+	row := p.w.Row()
+	ok, err := a.dec.Build(row, e)
+	if err != nil {
+		a.damage = err // of this event alone
+		return 0, nil
+	}
+	if ok {
+		if err := row.Write(); !errors.Is(err, archive.ErrUnfit) {
+			return row.Len() + 1, err
+		}
+	}
+	if !a.lineOf(e) {
+		return 0, nil
+	}
+	return int64(len(a.line)) + 1, p.w.Write(a.line)
+}
+
+// lineOf makes a.line the line of an event. If that is damaged it says so, and reports false.
+func (a *archiving) lineOf(e *ir.Event) bool {
+	var err error
+	if a.line, err = a.dec.AppendLine(a.line[:0], e); err != nil {
+		a.damage = err
+	}
+	return err == nil
 }
 
 // begin begins an archive.
@@ -176,15 +229,19 @@ func (a *archiving) begin() (*part, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &part{out: &output{f: f}, first: a.events - 1}
-	a.parts = append(a.parts, p)
+	p := &part{out: &output{f: f}}
 	level := a.journal.Level
 	if level < 0 || level > 19 {
 		level = 0
 	}
 	p.w, err = archive.NewWriter(p.out, &archive.WriterOptions{Level: level, Memory: a.memory, Concurrency: a.processors(), TimeKey: []string{slog.TimeKey},
-		Fields: a.fields(a.made(), p.first)})
-	return p, err
+		Fields: a.fields(a.made()+1, a.events)})
+	if err != nil {
+		p.out.close(a.fs, true)
+		return nil, err
+	}
+	a.parts = append(a.parts, p)
+	return p, nil
 }
 
 // fields say in an archive where it comes from.
@@ -195,17 +252,22 @@ func (a *archiving) fields(number int, first int64) []slog.Attr {
 
 const fieldsKey = "tracehandler"
 
-// finish completes an archive, if there is one: writes it, compares it with the journal, and syncs it.
+// finish completes an archive, if there is one: writes it, compares it with the journal, and syncs it. One without events
+// is removed.
 func (a *archiving) finish(p *part, deep bool) error {
 	if p == nil {
 		return nil
 	}
-	records := p.w.Records()
+	if p.w.Records() == 0 {
+		p.w.Abort()
+		p.out.close(a.fs, true)
+		a.parts = a.parts[:len(a.parts)-1]
+		return nil
+	}
 	if err := p.w.Close(); err != nil {
 		return fmt.Errorf("finalize: write %s: %w", p.name(), err)
 	}
-	p.w = nil
-	if err := a.verify(p, records, deep); err != nil {
+	if err := a.verify(p, deep); err != nil {
 		return fmt.Errorf("finalize: verify %s: %w", p.name(), err)
 	}
 	if err := p.out.f.Sync(); err != nil {
@@ -222,114 +284,15 @@ func (a *archiving) processors() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// batch is a run of events on its way from the journal into an archive.
-type batch struct {
-	text []byte // lines, without newlines
-	ends []int
-	at   int64 // how far the journal was read
-	err  error // nothing follows
-	pool chan *batch
-}
-
-// batchSize is the number of bytes of text in a batch.
-const batchSize = 256 << 10
-
-func (b *batch) free() {
-	b.text, b.ends = b.text[:0], b.ends[:0]
-	select {
-	case b.pool <- b:
-	default:
-	}
-}
-
-// decode starts the goroutine that reads the journal. A batch with an error is the last one; it stands for a failure to
-// read or an interruption, while damage ends the journal as its end does. stop ends the goroutine.
-func (a *archiving) decode() (batches <-chan *batch, stop func()) {
-	d := &journalDecoder{a: a, out: make(chan *batch, 2), pool: make(chan *batch, 4), quit: make(chan struct{})}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		defer close(d.out)
-		if err := d.run(); err != nil {
-			d.send(&batch{err: err})
-		}
-	}()
-	return d.out, func() {
-		close(d.quit)
-		a.src.abort(errStopped)
-		<-ended
-	}
-}
-
-// journalDecoder is what the decoding goroutine has.
-type journalDecoder struct {
-	a    *archiving
-	out  chan *batch
-	pool chan *batch
-	quit chan struct{}
-}
-
-func (d *journalDecoder) send(b *batch) (ok bool) {
-	select {
-	case d.out <- b:
-		return true
-	case <-d.quit:
-		return false
-	}
-}
-
-func (d *journalDecoder) batch() *batch {
-	select {
-	case b := <-d.pool:
-		return b
-	default:
-		return &batch{pool: d.pool}
-	}
-}
-
-func (d *journalDecoder) run() error {
-	src := &failing{r: d.a.src}
-	r, err := ir.NewReader(src, nil)
-	if err != nil {
-		return d.end(src, err)
-	}
-	defer r.Close()
-	if err := d.a.know(r.Metadata()); err != nil {
-		return err
-	}
-	dec := slogkv.NewDecoder(r)
-	b := d.batch()
-	for {
-		e, err := r.Next()
-		if err != nil {
-			b.at, _ = d.a.src.at()
-			d.send(b)
-			return d.end(src, err)
-		}
-		if b.text, err = dec.AppendLine(b.text, e); err != nil {
-			d.a.damage = err // this event alone
-			continue
-		}
-		b.ends = append(b.ends, len(b.text))
-		if len(b.text) >= batchSize {
-			b.at, _ = d.a.src.at()
-			if !d.send(b) {
-				return nil
-			}
-			b = d.batch()
-		}
-	}
-}
-
-// end tells what the error at the end of a journal means: nothing, damage, or that it could not be read.
-func (d *journalDecoder) end(src *failing, err error) error {
+// ended tells what the error at the end of a journal means: nothing, damage, or that it could not be read.
+func (a *archiving) ended(src *failing, err error) error {
 	var incomplete *ir.IncompleteError
 	switch {
 	case src.err != nil:
 		return src.err
 	case err == io.EOF, errors.As(err, &incomplete):
 	default:
-		d.a.damage = err
+		a.damage = err
 	}
 	return nil
 }
@@ -385,47 +348,36 @@ func (o *output) close(fsys vfs.FS, remove bool) {
 	_ = o.f.Close()
 }
 
-// verify compares a finished archive with its journal.
-func (a *archiving) verify(p *part, records int64, deep bool) error {
+// verify reads a finished archive back. If it is to be deep, all events are compared with those of the journal: the writer
+// remembers checksums of the values that it was given.
+func (a *archiving) verify(p *part, deep bool) error {
 	if err := p.out.check(); err != nil {
 		return err
+	}
+	if deep {
+		return p.w.Verify(a.ctx, &ticking{a, p.out.f}, p.out.size)
 	}
 	r, err := archive.Open(p.out.f, p.out.size, nil)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	if n := r.Info().Records; n != records {
-		return fmt.Errorf("%d records, want %d", n, records)
-	}
-	if !deep {
-		return nil
-	}
-	var line []byte
-	var sum uint32
-	n := int64(0)
-	for rec, err := range r.All() {
-		if err != nil {
-			return err
-		}
-		if line, err = rec.AppendJSON(line[:0]); err != nil {
-			return err
-		}
-		sum = lineSum(sum, line)
-		if n++; n%4096 == 0 {
-			if err := a.src.aborted(); err != nil {
-				return err
-			}
-			a.tick(1 << 62)
-		}
-	}
-	if n != records {
-		return fmt.Errorf("%d records, want %d", n, records)
-	}
-	if sum != p.sum {
-		return a.compare(p)
+	if n := r.Info().Records; n != p.w.Records() {
+		return fmt.Errorf("%d records, want %d", n, p.w.Records())
 	}
 	return nil
+}
+
+// ticking tells of progress whenever it is read.
+type ticking struct {
+	a *archiving
+	r io.ReaderAt
+}
+
+// ReadAt implements io.ReaderAt.
+func (t *ticking) ReadAt(p []byte, off int64) (int, error) {
+	t.a.tick(math.MaxInt64)
+	return t.r.ReadAt(p, off)
 }
 
 // check reads what was written.
@@ -436,48 +388,4 @@ func (o *output) check() error {
 		err = errors.New("the file does not hold what was written")
 	}
 	return err
-}
-
-// compare compares an archive with its journal event by event: equal events may be spelt in different ways.
-func (a *archiving) compare(p *part) error {
-	r, err := archive.Open(p.out.f, p.out.size, nil)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	_, size := a.src.at()
-	again := &archiving{file: a.file, src: newGrowing(a.file, size)}
-	again.src.finish(size)
-	batches, stop := again.decode()
-	defer stop()
-	number := int64(-1)
-	var line []byte
-	for b := range batches {
-		if b.err != nil {
-			return b.err
-		}
-		from := 0
-		for _, to := range b.ends {
-			want := b.text[from:to]
-			from = to
-			if number++; number < p.first {
-				continue
-			}
-			rec, err := r.Next()
-			if err == io.EOF {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			if line, err = rec.AppendJSON(line[:0]); err != nil {
-				return err
-			}
-			if !event.Equal(event.Lazy(want), event.Lazy(line)) {
-				return fmt.Errorf("event %d of the journal became another one:\nwas %.300s\nis  %.300s", number+1, want, line)
-			}
-		}
-		b.free()
-	}
-	return nil
 }

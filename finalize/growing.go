@@ -85,13 +85,6 @@ func (g *growing) abort(err error) {
 	g.more.Signal()
 }
 
-// aborted returns the error of abort, nil if there was none.
-func (g *growing) aborted() error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.err
-}
-
 // at returns how far Read is, and how much there is.
 func (g *growing) at() (off, size int64) {
 	g.mu.Lock()

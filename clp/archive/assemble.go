@@ -25,8 +25,12 @@ func (w *Writer) Close() error {
 		w.err = err
 		return err
 	}
+	w.row.forget()
 	if err == nil {
 		err = w.assemble()
+	}
+	if err == nil {
+		w.prove()
 	}
 	w.end()
 	if err != nil {

@@ -2,6 +2,7 @@ package archive
 
 import (
 	"encoding/binary"
+	"hash/maphash"
 	"unsafe"
 
 	"github.com/tracehandler/tracehandler/clp/encoding"
@@ -19,6 +20,7 @@ type tableWriter struct {
 	records int64
 	young   bool
 	side    sideTable
+	shapes  uint64 // checksum of what the records are made of; see proof
 }
 
 // columnWriter is a column that is being made; see column for how it is laid out. Texts are collected before they are looked
@@ -31,6 +33,7 @@ type columnWriter struct {
 	values part
 	before uint64
 	more   *columnMore // nil if it was not needed yet
+	sum    uint64      // of the values; see proof
 }
 
 // columnMore is what many columns do not have.
@@ -42,7 +45,7 @@ type columnMore struct {
 
 // What a column and its columnMore take, in bytes.
 const (
-	columnSize     = 56
+	columnSize     = 64
 	columnMoreSize = 48
 )
 
@@ -119,17 +122,30 @@ func (c *columnWriter) delta(w *Writer, v int64) {
 	c.before = uint64(v)
 }
 
+// prove adds the value that comes next to the checksum.
+func (c *columnWriter) prove(v uint64) {
+	row := c.values.size()
+	if c.typ != Boolean {
+		row /= 8
+	}
+	c.sum += cell(row, v)
+}
+
 // add appends the value of a leaf. The table is young or not.
 func (c *columnWriter) add(w *Writer, l *leaf, young bool) {
 	switch c.typ {
 	case Integer:
+		c.prove(l.bits)
 		c.values.word(w, c, l.bits)
 	case Boolean:
+		c.prove(l.bits)
 		c.values.byte(w, c, byte(l.bits))
 	case FormattedFloat:
+		c.prove(both(l.bits, l.second))
 		c.values.word(w, c, l.bits)
 		c.rest(w).second.short(w, uint16(l.second))
 	case Timestamp:
+		c.prove(both(l.bits, l.second))
 		c.delta(w, int64(l.bits))
 		c.rest(w).second.word(w, nil, l.second)
 		w.times.saw(int64(l.bits))
@@ -225,7 +241,9 @@ func (w *Writer) encode(t *textBatch) {
 			case UnstructuredArray:
 				c.text(w, text, &w.arrays)
 			default:
-				c.values.word(w, c, w.vars.id(w, text))
+				low, high := w.vars.hash(text)
+				c.prove(low)
+				c.values.word(w, c, w.vars.lookUp(w, text, low, high))
 			}
 		}
 		return
@@ -250,7 +268,7 @@ func (w *Writer) encode(t *textBatch) {
 func (w *Writer) words(c *columnWriter, t *textBatch) {
 	var hashes [64]hashSlot
 	var last []byte
-	id, from := uint64(0), uint32(0)
+	id, low, from := uint64(0), uint64(0), uint32(0)
 	for ends := t.ends; len(ends) > 0; {
 		now := ends[:min(len(ends), len(hashes))]
 		ends = ends[len(now):]
@@ -269,9 +287,11 @@ func (w *Writer) words(c *columnWriter, t *textBatch) {
 		for _, end := range now {
 			text := t.bytes[from:end:end]
 			if from = end; last == nil || string(text) != string(last) {
-				id, last = w.vars.lookUp(w, text, hashes[n].low, hashes[n].high), text
+				low = hashes[n].low
+				id, last = w.vars.lookUp(w, text, low, hashes[n].high), text
 				n++
 			}
+			c.prove(low)
 			c.values.word(w, c, id)
 		}
 	}
@@ -301,6 +321,7 @@ func (c *columnWriter) text(w *Writer, text []byte, types *dictWriter) {
 		from = end
 	}
 	w.logtype = logtype
+	c.prove(maphash.Bytes(w.vars.seeds[0], text))
 	c.values.word(w, c, types.id(w, logtype)|at<<24)
 }
 

@@ -22,8 +22,8 @@ type dictWriter struct {
 	count  atomic.Uint32
 }
 
-// hashTable is an open-addressed table of hashes with linear probing. It grows by half, so that it is never less than half
-// full for long.
+// hashTable is an open-addressed table of hashes with linear probing. It doubles while it is small, and grows by half then, so
+// that it is never less than half full for long.
 type hashTable struct {
 	slots []hashSlot
 	used  int
@@ -93,6 +93,9 @@ func (d *dictWriter) lookUp(w *Writer, text []byte, low uint64, high uint32) uin
 	if len(d.text) > 0 && len(d.text)+len(text)+8 > dictionaryFrame {
 		d.flush(w)
 	}
+	if d.text == nil && len(d.frames) > 0 { // another whole frame is likely
+		d.text = w.packer.buffer()
+	}
 	before := cap(d.text)
 	d.text = binary.LittleEndian.AppendUint64(d.text, uint64(len(text)))
 	d.text = append(d.text, text...)
@@ -105,7 +108,11 @@ func (t *hashTable) home(high uint32) int { return int(uint64(high<<8) * uint64(
 
 func (t *hashTable) grow(w *Writer) {
 	old := t.slots
-	t.slots = make([]hashSlot, max(len(old)+len(old)/2, 8))
+	more := len(old)
+	if more >= 4096 {
+		more /= 2
+	}
+	t.slots = make([]hashSlot, max(len(old)+more, 8))
 	w.held.Add(int64(len(t.slots)-len(old)) * hashSlotSize)
 	for _, s := range old {
 		if s.id == 0 {
@@ -133,4 +140,4 @@ func (d *dictWriter) flush(w *Writer) {
 }
 
 // full reports whether n more entries may be too many for the IDs.
-func (d *dictWriter) full(n int) bool { return int64(d.count.Load())+int64(n) >= math.MaxUint32 }
+func (d *dictWriter) full(n int64) bool { return int64(d.count.Load())+n >= math.MaxUint32 }

@@ -2,9 +2,11 @@ package archive_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"log/slog"
 	"os"
+	"time"
 
 	"github.com/tracehandler/tracehandler/clp/archive"
 )
@@ -100,4 +102,42 @@ func ExampleReader_Tables() {
 	// 0.5.1 138 records
 	// 60 of log_event_idx:DeltaInteger id:Integer i:Integer f:FormattedFloat b:Boolean v:VarString c:ClpString
 	// 33 of log_event_idx:DeltaInteger id:Integer arr:UnstructuredArray
+}
+
+// A program that has values, and not JSON, gives them to a Row. Verify reads the archive back.
+func ExampleWriter_Row() {
+	var file bytes.Buffer
+	w, err := archive.NewWriter(&file, &archive.WriterOptions{TimeKey: []string{"time"}})
+	if err != nil {
+		panic(err)
+	}
+	row := w.Row()
+	row.Time("time", time.Date(2026, 11, 30, 10, 46, 59, 0, time.UTC))
+	row.String("msg", []byte("took 17 ms"))
+	row.Open("request")
+	row.Int("status", 200)
+	row.Close()
+	if err := row.Write(); err != nil {
+		panic(err)
+	}
+	if err := w.Close(); err != nil {
+		panic(err)
+	}
+	fmt.Println(w.Verify(context.Background(), bytes.NewReader(file.Bytes()), int64(file.Len())))
+
+	r, err := archive.Open(bytes.NewReader(file.Bytes()), int64(file.Len()), nil)
+	if err != nil {
+		panic(err)
+	}
+	defer r.Close()
+	for record, err := range r.All() {
+		if err != nil {
+			panic(err)
+		}
+		line, err := record.AppendJSON(nil)
+		fmt.Println(string(line), err)
+	}
+	// Output:
+	// <nil>
+	// {"time":"2026-11-30T10:46:59Z","msg":"took 17 ms","request":{"status":200}} <nil>
 }

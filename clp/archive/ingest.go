@@ -33,8 +33,7 @@ type ingest struct {
 
 // record reads a line. The leaves refer to it. It returns the state behind the last member.
 func (g *ingest) record(line []byte) (*state, bool) {
-	g.b, g.leaves, g.text, g.entries, g.nodes, g.inner, g.texts = line, g.leaves[:0], g.text[:0], g.entries[:0], g.nodes[:0], g.inner[:0], 0
-	g.odd = false
+	g.reset(line)
 	pos := jsontext.SkipSpace(line, 0)
 	if pos >= len(line) || line[pos] != '{' {
 		return nil, false
@@ -46,20 +45,28 @@ func (g *ingest) record(line []byte) (*state, bool) {
 	return s, true
 }
 
+// reset forgets the record before.
+func (g *ingest) reset(b []byte) {
+	g.b, g.leaves, g.text, g.entries, g.nodes, g.inner, g.texts = b, g.leaves[:0], g.text[:0], g.entries[:0], g.nodes[:0], g.inner[:0], 0
+	g.odd = false
+}
+
+// empty returns the state behind a record without members: s is the first state, which no object ends in.
+func (g *ingest) empty(s *state) *state {
+	if s.end == nil {
+		s.end = &state{from: s, token: nodeObject << 1}
+		g.states += stateSize
+	}
+	return s.end
+}
+
 // object reads the members of the object id up to its end; pos is behind the brace that begins it. path is what is left of
 // the time's path. A pos of -1 says that the text is wrong.
 func (g *ingest) object(s *state, pos int, id int32, path []string, depth int) (*state, int) {
 	b := g.b
 	pos = jsontext.SkipSpace(b, pos)
 	if pos < len(b) && b[pos] == '}' { // the outermost object: others are leaves
-		k := g.slot(s, []byte("{}"), nil) // no key
-		next := k.next(uint8(Object))
-		if next == nil {
-			next = &state{from: s, token: nodeObject << 1}
-			k.lead(uint8(Object), next)
-			g.states += stateSize
-		}
-		return next, pos + 1
+		return g.empty(s), pos + 1
 	}
 	for {
 		k, next := s.find(b, pos)

@@ -246,12 +246,11 @@ func (c *choice) encode(e *effort, plain []byte, strong bool) {
 	e.out = enc.EncodeAll(plain, e.out[:0])
 }
 
-// start makes goroutines that compress; 0 leaves that to the caller of pack.
+// start makes so many goroutines more that compress.
 func (p *packer) start(workers int) {
-	if workers == 0 {
-		return
+	if p.jobs == nil {
+		p.jobs = make(chan job, workers)
 	}
-	p.jobs = make(chan job, workers)
 	for range workers {
 		p.workers.Go(func() {
 			for j := range p.jobs {
@@ -261,14 +260,15 @@ func (p *packer) start(workers int) {
 	}
 }
 
-// pack compresses a frame, now or soon.
+// pack compresses a frame, now or soon. The columns of a table are full at the same time: who has a frame while all others
+// are busy compresses it himself.
 func (p *packer) pack(j job) {
 	p.pending.Add(1)
-	if p.jobs != nil {
-		p.jobs <- j
-		return
+	select {
+	case p.jobs <- j: // never if there is no channel
+	default:
+		p.run(j)
 	}
-	p.run(j)
 }
 
 // wait ends the goroutines when all frames are compressed, and returns what went wrong.

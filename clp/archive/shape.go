@@ -2,6 +2,7 @@ package archive
 
 import (
 	"encoding/binary"
+	"hash/maphash"
 	"slices"
 )
 
@@ -10,6 +11,7 @@ type shape struct {
 	table   *tableWriter
 	columns []int32 // of the table, of each leaf; -1 if the key was there before
 	number  int     // among the shapes of the table, or noShape: the columns do not give back the record
+	text    uint64  // hash of the record's text without its values; see proof
 }
 
 // newShape finds the table of the record in g, whose tokens are g.key.
@@ -69,6 +71,9 @@ func (w *Writer) newShape(g *ingest) *shape {
 	if s.number != noShape {
 		s.number = t.side.number(w, g.key)
 	}
+	if s.number != noShape && !w.options.Structured {
+		s.text = w.skeleton(g.key)
+	}
 	return s
 }
 
@@ -108,7 +113,9 @@ func (w *Writer) table(ordered, unordered, roots []int32) *tableWriter {
 // add appends a record to its table.
 func (s *shape) add(w *Writer, g *ingest, line []byte) {
 	t := s.table
-	t.columns[0].delta(w, w.records) // the order: the node with the least ID
+	order := &t.columns[0] // the node with the least ID
+	order.prove(uint64(w.records))
+	order.delta(w, w.records)
 	if t.young && t.records == youngRecords {
 		w.flushYoung()
 		t.young = false
@@ -121,12 +128,13 @@ func (s *shape) add(w *Writer, g *ingest, line []byte) {
 	for i := range g.inner {
 		t.columns[s.columns[len(g.leaves)+i]].add(w, &g.inner[i], t.young)
 	}
-	number := s.number
+	number, text := s.number, s.text
 	if number == noShape || g.odd {
-		number = noShape
+		number, text = noShape, maphash.Bytes(w.vars.seeds[0], line)
 		t.side.except(w, t.records, w.sideLines.add(w, line))
 	}
 	t.side.add(w, number)
+	t.shapes += cell(t.records, text)
 	t.records++
 }
 

@@ -20,6 +20,9 @@ type times struct {
 	days    int64    // since 1970
 	iso     [5]isoPattern
 	isoNext int
+
+	forms    [8]knownForm // of Row
+	formNext int
 }
 
 // isoPattern is a pattern of times that begin like 2006-01-02T15:04:05, and how to know one.

@@ -18,7 +18,7 @@ type state struct {
 	token uint32 // see side; noToken behind the end of an object
 	slots []*slot
 	keys  map[string]*slot // by their text, if there are many
-	end   *state           // behind the end of the object that is open
+	end   *state           // behind the end of the object that is open, or the record if it has no members
 	shape *shape           // of the records that end here, nil if that was not asked yet
 }
 

@@ -76,6 +76,13 @@ type Writer struct {
 	sideLines sideLinesWriter
 	young     textBatch // texts of tables with few records
 	places    []int32   // of newShape: column of a node
+	row       Row
+
+	// Of checksums; see proof.
+	paths []uint64 // of nodes
+	text  []byte
+	open  []int32
+	proof *proof // when the archive is written
 
 	// Of the goroutine that looks up strings, if there is one.
 	vars, logs, arrays dictWriter
@@ -127,7 +134,7 @@ func NewWriter(dst io.Writer, o *WriterOptions) (*Writer, error) {
 		return nil, err
 	}
 	w.packer = packer{held: &w.held, level: w.options.Level, spill: w.options.Spill, most: memory / 16}
-	w.ingest.w, w.ingest.root = w, &state{}
+	w.ingest.w, w.ingest.root, w.row.w = w, &state{}, w
 	w.texted = maxLogTypes
 	w.times = times{ids: map[string]uint64{}}
 	w.vars.init(kindVars)
@@ -136,11 +143,9 @@ func NewWriter(dst io.Writer, o *WriterOptions) (*Writer, error) {
 	w.node(-1, Metadata, "")
 	w.node(nodeMetadata, DeltaInteger, "log_event_idx")
 	w.node(-1, Object, "")
-	if n := w.options.Concurrency; n > 1 {
-		w.packer.start(n - 1)
-		w.batches, w.used = make(chan textBatch, 8), make(chan textBatch, 8)
-		w.lookups.Go(w.lookUp)
-	}
+	n := w.options.Concurrency
+	w.options.Concurrency = 1
+	w.SetConcurrency(n)
 	return w, nil
 }
 
@@ -159,6 +164,20 @@ func (w *Writer) lookUp() {
 			default:
 			}
 		}
+	}
+}
+
+// SetConcurrency has the writer use n processors from now on, if these are more than before: for a Close that somebody
+// waits for, after records that came in the background.
+func (w *Writer) SetConcurrency(n int) {
+	if w.closed || n <= w.options.Concurrency {
+		return
+	}
+	w.packer.start(n - w.options.Concurrency)
+	w.options.Concurrency = n
+	if w.batches == nil {
+		w.batches, w.used = make(chan textBatch, 8), make(chan textBatch, 8)
+		w.lookups.Go(w.lookUp)
 	}
 }
 
@@ -193,7 +212,7 @@ func (w *Writer) node(parent int32, typ NodeType, key string) int32 {
 	return id
 }
 
-func nodeSize(key string) int64 { return int64(2*len(key) + 128) }
+func nodeSize(key string) int64 { return int64(2*len(key) + 136) }
 
 // Records returns the number of records so far.
 func (w *Writer) Records() int64 { return w.records }
@@ -205,13 +224,12 @@ func (w *Writer) Held() int64 { return w.held.Load() }
 // *event.SyntaxError and the writer can go on. ErrFull says that the archive has reached its limits and the record was not
 // taken. line is not kept.
 func (w *Writer) Write(line []byte) error {
+	w.row.forget()
 	if w.err != nil {
 		return w.err
 	}
-	if w.records&1023 == 0 || w.held.Load() > w.memory || len(line) > 1<<20 {
-		if err := w.room(line); err != nil {
-			return err
-		}
+	if err := w.admit(int64(len(line))); err != nil {
+		return err
 	}
 	g := &w.ingest
 	known := len(w.nodes)
@@ -223,6 +241,21 @@ func (w *Writer) Write(line []byte) error {
 		}
 		return fmt.Errorf("archive: a line of %d bytes is an event but cannot be taken apart", len(line))
 	}
+	return w.take(end, line, int64(len(line)))
+}
+
+// admit looks now and then whether a record of size bytes still fits.
+func (w *Writer) admit(size int64) error {
+	if w.records&1023 == 0 || w.held.Load() > w.memory || size > 1<<20 {
+		return w.room(size)
+	}
+	return nil
+}
+
+// take adds the record that is in ingest and ends in the state end. line is its text, size the length of that. Without a
+// line, a record that is an exception is not taken.
+func (w *Writer) take(end *state, line []byte, size int64) error {
+	g := &w.ingest
 	if w.texts += int64(g.texts); w.texts > w.texted {
 		if err := w.countLogTypes(g.texts); err != nil {
 			w.texts -= int64(g.texts)
@@ -232,9 +265,14 @@ func (w *Writer) Write(line []byte) error {
 	if w.records%blockRows == 0 {
 		w.epoch()
 	}
-	g.shapeOf(end).add(w, g, line)
+	s := g.shapeOf(end)
+	w.row.begun = false // its nodes are those of the shape
+	if s.number == noShape && line == nil {
+		return ErrUnfit
+	}
+	s.add(w, g, line)
 	w.records++
-	w.input += uint64(len(line)) + 1
+	w.input += uint64(size) + 1
 	return nil
 }
 
@@ -262,19 +300,19 @@ func (w *Writer) forgetNodes(known int) {
 	w.ingest.forgetAll()
 }
 
-// room checks that a record of the line's length fits, about, and makes memory free if it can.
-func (w *Writer) room(line []byte) error {
+// room checks that a record of size bytes fits, about, and makes memory free if it can.
+func (w *Writer) room(size int64) error {
 	w.ingest.forget()
 	if err := w.packer.failed(); err != nil {
 		w.err = err
 		return err
 	}
-	full := w.vars.full(len(line)) || len(w.nodes) >= maxNodes-len(line)
-	if held := w.held.Load(); !full && held+8*int64(len(line)) > w.memory {
+	full := w.vars.full(size) || int64(len(w.nodes)) >= maxNodes-size
+	if held := w.held.Load(); !full && held+8*size > w.memory {
 		if held-w.relief > w.memory/16 {
 			w.relieve()
 		}
-		full = w.held.Load()+4*int64(len(line)) > w.memory
+		full = w.held.Load()+4*size > w.memory
 	}
 	if !full {
 		return nil

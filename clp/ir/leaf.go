@@ -33,6 +33,16 @@ func (e *Event) AppendTextAt(dst []byte, n Namespace, i int) ([]byte, error) {
 	return v.text.appendTo(dst)
 }
 
+// PlainAt returns the text of the i-th value, a String, if it stands in the stream as it is. It belongs to the reader, like the
+// event.
+func (e *Event) PlainAt(n Namespace, i int) (text []byte, ok bool) {
+	p := e.leaf(n, i)
+	if p.form != formPlain {
+		return nil, false
+	}
+	return e.r.buf[p.num>>32 : p.num&math.MaxUint32], true
+}
+
 // Readable reports whether all values of the event can be decoded and shown as JSON. It is cheaper than doing that.
 func (e *Event) Readable() bool {
 	for i := range e.pairs {

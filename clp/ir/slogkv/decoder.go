@@ -18,9 +18,11 @@ type Decoder struct {
 	auto autoReader
 	text []byte
 
-	path, function []byte
-	exact          []byte // @exact.numbers
-	when           seconds
+	exact     []byte // @exact.numbers
+	when      seconds
+	values    builtinValues
+	levelText []byte
+	texts     []byte // of Build
 }
 
 // NewDecoder returns a decoder of the events that r reads, of either kind.

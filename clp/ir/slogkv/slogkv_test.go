@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -63,8 +64,40 @@ func (s *stream) lines(t testing.TB) [][]byte {
 		line, err := d.AppendLine(nil, e)
 		check(t, err)
 		lines = append(lines, line)
+		var b textBuilder
+		ok, err := d.Build(&b, e)
+		check(t, err)
+		if ok && "{"+string(b)+"}" != string(line) {
+			t.Errorf("built {%s}\nwant   %s", b, line)
+		}
 	}
 	return lines
+}
+
+// textBuilder makes text of what it is given: the members of an object.
+type textBuilder []byte
+
+func (b *textBuilder) key(key string) {
+	if n := len(*b); n > 0 && (*b)[n-1] != '{' {
+		*b = append(*b, ',')
+	}
+	*b = append(event.AppendString(*b, key), ':')
+}
+
+func (b *textBuilder) Open(key string)             { b.Raw(key, []byte("{")) }
+func (b *textBuilder) Close()                      { *b = append(*b, '}') }
+func (b *textBuilder) Int(key string, v int64)     { b.Raw(key, strconv.AppendInt(nil, v, 10)) }
+func (b *textBuilder) Float(key string, v float64) { b.Raw(key, event.AppendFloat(nil, v)) }
+func (b *textBuilder) Bool(key string, v bool)     { b.Raw(key, strconv.AppendBool(nil, v)) }
+func (b *textBuilder) Null(key string)             { b.Raw(key, []byte("null")) }
+func (b *textBuilder) String(key string, v []byte) { b.Raw(key, event.AppendString(nil, string(v))) }
+func (b *textBuilder) Time(key string, v time.Time) {
+	b.Raw(key, []byte(`"`+v.Format(time.RFC3339Nano)+`"`))
+}
+
+func (b *textBuilder) Raw(key string, text []byte) {
+	b.key(key)
+	*b = append(*b, text...)
 }
 
 func equal(t testing.TB, got, want []byte) {

@@ -20,11 +20,14 @@ type template struct {
 	parts     [][]byte // what stands before each user-generated value
 	tail      []byte   // and behind the last
 	fixed     int      // bytes of parts and tail
+	steps     []buildStep
 
 	// The source of the event before as it stands in the stream, and its text.
-	path, function []byte
-	line           int64
-	source         []byte
+	path, function         []byte
+	line                   int64
+	sourceKnown            bool
+	source                 []byte
+	pathText, functionText []byte
 }
 
 // role is what an auto-generated value is for.
@@ -134,6 +137,7 @@ func (w *partWriter) Open(name []byte) error {
 		return nil
 	}
 	w.key(name)
+	w.t.steps = append(w.t.steps, buildStep{buildOpen, keyText(name)})
 	w.part = append(w.part, '{')
 	w.first = true
 	return nil
@@ -143,6 +147,7 @@ func (w *partWriter) Close() error {
 	if w.seen <= w.t.viewer && w.t.viewer > 0 {
 		return nil
 	}
+	w.t.steps = append(w.t.steps, buildStep{op: buildClose})
 	w.part = append(w.part, '}')
 	w.first = false
 	return nil
@@ -156,18 +161,25 @@ func (w *partWriter) Value(name []byte, _ *ir.Value) error {
 		name = []byte(slog.MessageKey)
 	}
 	w.key(name)
+	w.t.steps = append(w.t.steps, buildStep{buildValue, keyText(name)})
 	w.t.parts = append(w.t.parts, w.part)
 	w.part, w.first = nil, false
 	return nil
 }
 
-// append appends the line of e.
-func (t *template) append(d *Decoder, dst []byte, e *ir.Event) ([]byte, error) {
-	var millis, nanos, zone, line int64
-	var level slog.Level
-	var path, function []byte
-	pathAt, functionAt := -1, -1
-	hasTime, point := false, false
+// builtinValues is what the auto-generated values of an event say.
+type builtinValues struct {
+	millis, nanos, zone, line int64
+	level                     slog.Level
+	path, function            []byte // as they stand in the stream
+	pathAt, functionAt        int    // -1 if there is none
+	hasTime, point            bool
+}
+
+// builtins takes what the auto-generated values of e say, and makes d.exact the numbers that are kept as text.
+func (t *template) builtins(d *Decoder, e *ir.Event) (*builtinValues, error) {
+	v := &d.values
+	*v = builtinValues{pathAt: -1, functionAt: -1}
 	var err error
 	d.exact = d.exact[:0]
 	for i, r := range t.roles {
@@ -176,43 +188,49 @@ func (t *template) append(d *Decoder, dst []byte, e *ir.Event) ([]byte, error) {
 		}
 		switch r {
 		case roleMillis:
-			millis, hasTime = e.IntAt(ir.Auto, i), true
+			v.millis, v.hasTime = e.IntAt(ir.Auto, i), true
 		case roleOffset:
-			zone = e.IntAt(ir.Auto, i)
+			v.zone = e.IntAt(ir.Auto, i)
 		case roleNanos:
-			nanos = e.IntAt(ir.Auto, i)
+			v.nanos = e.IntAt(ir.Auto, i)
 		case roleNum:
-			level = slog.Level(e.IntAt(ir.Auto, i))
+			v.level = slog.Level(e.IntAt(ir.Auto, i))
 		case rolePath:
-			path = e.EncodedAt(ir.Auto, i)
-			pathAt = i
+			v.path = e.EncodedAt(ir.Auto, i)
+			v.pathAt = i
 		case roleLine:
-			line = e.IntAt(ir.Auto, i)
+			v.line = e.IntAt(ir.Auto, i)
 		case roleFunction:
-			function = e.EncodedAt(ir.Auto, i)
-			functionAt = i
+			v.function = e.EncodedAt(ir.Auto, i)
+			v.functionAt = i
 		case roleNumbers:
 			d.exact, err = e.AppendTextAt(d.exact, ir.Auto, i)
 		case rolePoint:
-			point = e.BoolAt(ir.Auto, i)
+			v.point = e.BoolAt(ir.Auto, i)
 		}
 		if err != nil {
-			return dst, err
+			return nil, err
 		}
+	}
+	return v, nil
+}
+
+// append appends the line of e.
+func (t *template) append(d *Decoder, dst []byte, e *ir.Event) ([]byte, error) {
+	v, err := t.builtins(d, e)
+	if err != nil {
+		return dst, err
 	}
 	dst = append(dst, '{')
 	if t.canonical {
-		if hasTime {
+		if v.hasTime {
 			dst = append(dst, `"time":"`...)
-			dst = append(append(d.when.append(dst, millis, nanos, zone), '"'), ',')
+			dst = append(append(d.when.append(dst, v.millis, v.nanos, v.zone), '"'), ',')
 		}
-		dst = append(appendLevel(append(dst, `"level":"`...), level), '"')
-		if pathAt >= 0 || functionAt >= 0 || line != 0 {
-			if line != t.line || !bytes.Equal(path, t.path) || !bytes.Equal(function, t.function) || t.source == nil {
-				if err = t.learnSource(d, e, pathAt, functionAt, line); err != nil {
-					return dst, err
-				}
-				t.path, t.function, t.line = append(t.path[:0], path...), append(t.function[:0], function...), line
+		dst = append(appendLevel(append(dst, `"level":"`...), v.level), '"')
+		if v.pathAt >= 0 || v.functionAt >= 0 || v.line != 0 {
+			if err = t.knowSource(d, e, v); err != nil {
+				return dst, err
 			}
 			dst = append(dst, t.source...)
 		}
@@ -222,7 +240,7 @@ func (t *template) append(d *Decoder, dst []byte, e *ir.Event) ([]byte, error) {
 	}
 	if len(d.exact) == 0 {
 		float := appendBare
-		if point {
+		if v.point {
 			float = appendPoint
 		}
 		if dst, err = e.AppendLeaves(dst, ir.User, t.viewer, t.parts, float); err != nil {
@@ -241,7 +259,7 @@ func (t *template) append(d *Decoder, dst []byte, e *ir.Event) ([]byte, error) {
 		case kind == ir.Int:
 			dst = strconv.AppendInt(dst, e.IntAt(ir.User, at), 10)
 		case kind == ir.Float:
-			dst = appendFloat(dst, e.FloatAt(ir.User, at), point)
+			dst = appendFloat(dst, e.FloatAt(ir.User, at), v.point)
 		default:
 			if dst, err = e.AppendJSONAt(dst, ir.User, at); err != nil {
 				return dst, err
@@ -251,26 +269,29 @@ func (t *template) append(d *Decoder, dst []byte, e *ir.Event) ([]byte, error) {
 	return append(dst, t.tail...), nil
 }
 
-// learnSource makes the text of the source of e, with a comma before it; empty if nothing is known of it.
-func (t *template) learnSource(d *Decoder, e *ir.Event, path, function int, line int64) (err error) {
-	t.source = t.source[:0]
-	d.path, d.function = d.path[:0], d.function[:0]
-	if path >= 0 {
-		d.path, err = e.AppendTextAt(d.path, ir.Auto, path)
-	}
-	if function >= 0 && err == nil {
-		d.function, err = e.AppendTextAt(d.function, ir.Auto, function)
-	}
-	if err != nil {
-		t.source = nil
-		return err
-	}
-	t.source = append(t.source, ',')
-	if len(d.path) == 0 && len(d.function) == 0 && line == 0 {
-		t.source = t.source[:0]
+// knowSource makes t.source the text of the source of e, with a comma before it; empty if nothing is known of it. That of
+// the event before is mostly the same.
+func (t *template) knowSource(d *Decoder, e *ir.Event, v *builtinValues) (err error) {
+	if v.line == t.line && bytes.Equal(v.path, t.path) && bytes.Equal(v.function, t.function) && t.sourceKnown {
 		return nil
 	}
-	t.source = appendSource(t.source, d.path, d.function, line)
+	t.sourceKnown = false
+	path, function := t.pathText[:0], t.functionText[:0]
+	if v.pathAt >= 0 {
+		path, err = e.AppendTextAt(path, ir.Auto, v.pathAt)
+	}
+	if v.functionAt >= 0 && err == nil {
+		function, err = e.AppendTextAt(function, ir.Auto, v.functionAt)
+	}
+	if err != nil {
+		return err
+	}
+	t.pathText, t.functionText = path, function
+	t.path, t.function, t.line = append(t.path[:0], v.path...), append(t.function[:0], v.function...), v.line
+	t.source, t.sourceKnown = t.source[:0], true
+	if len(path) > 0 || len(function) > 0 || v.line != 0 {
+		t.source = appendSource(append(t.source, ','), path, function, v.line)
+	}
 	return nil
 }
 
@@ -334,6 +355,9 @@ type seconds struct {
 	valid      bool
 	unix, zone int64
 	head, tail []byte
+
+	location     *time.Location // of locationZone
+	locationZone int64
 }
 
 // append appends a time as RFC 3339 with as many digits of the second as it has.
