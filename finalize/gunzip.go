@@ -2,10 +2,11 @@ package finalize
 
 import (
 	"bufio"
-	"bytes"
 	"io"
 
 	"github.com/klauspost/compress/gzip"
+
+	"github.com/tracehandler/tracehandler/internal/frame"
 )
 
 // gunzip decodes gzip members one at a time. The zero value is ready.
@@ -13,8 +14,6 @@ type gunzip struct {
 	br *bufio.Reader
 	zr *gzip.Reader
 }
-
-var gzipMagic = []byte{0x1f, 0x8b, 8} // RFC 1952 §2.3.1: ID1, ID2, CM
 
 // member writes the text of the member at off to w and returns the offset behind it. If the file ends inside the member
 // the error is io.ErrUnexpectedEOF.
@@ -27,7 +26,7 @@ func (g *gunzip) member(r io.ReaderAt, off, size int64, w io.Writer) (end int64,
 		g.br.Reset(src)
 	}
 	// A few bytes that are no header are garbage, not a header cut short.
-	if head, _ := g.br.Peek(len(gzipMagic)); !bytes.HasPrefix(gzipMagic, head) {
+	if head, _ := g.br.Peek(3); !frame.IsGzip(head) {
 		return 0, gzip.ErrHeader
 	}
 	if err := g.zr.Reset(g.br); err != nil {

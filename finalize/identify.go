@@ -130,11 +130,11 @@ func isMostlyText(b []byte) bool {
 // tornHead reports whether head, all of a file or its first HeadSize bytes, may be the torn beginning of a file of the
 // format: part of a magic number, or zeros that were never filled.
 func tornHead(head []byte, f format.Format) bool {
-	magic := gzipMagic
+	isMagic, size := frame.IsGzip, 3
 	if framesOf(f) == format.Zstd {
-		magic = []byte{0x28, 0xb5, 0x2f, 0xfd}
+		isMagic, size = frame.IsZstd, 4
 	}
-	return len(head) < len(magic) && bytes.HasPrefix(magic, head) || len(bytes.Trim(head, "\x00")) == 0
+	return len(head) < size && isMagic(head) || len(bytes.Trim(head, "\x00")) == 0
 }
 
 // readHead returns the first bytes of a file.

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/tracehandler/tracehandler/format"
+	"github.com/tracehandler/tracehandler/internal/frame"
 	"github.com/tracehandler/tracehandler/internal/jsontext"
 )
 
@@ -103,8 +104,8 @@ func lostMagic(in *input, o *Options) (format.Magic, fetcher, error) {
 	size := int64(len(all))
 	z := newZstdFetcher(in, o)
 	g := newGzipFetcher(in)
-	zr := resync{in: in, width: 4, match: matchZstd, try: z.try, until: start + size}
-	gr := resync{in: in, width: 4, match: matchGzip, try: g.try, until: start + size}
+	zr := resync{in: in, width: 4, match: frame.IndexZstd, try: z.try, until: start + size}
+	gr := resync{in: in, width: 4, match: frame.IndexGzip, try: g.try, until: start + size}
 	for _, c := range []struct {
 		m format.Magic
 		r *resync

@@ -2,12 +2,13 @@ package reader
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"io"
 
 	"github.com/klauspost/compress/gzip"
+
+	"github.com/tracehandler/tracehandler/internal/frame"
 )
 
 // gzipFetcher reads gzip members (RFC 1952). A member of up to maxHeld bytes of text is checked before it is delivered;
@@ -148,7 +149,7 @@ func (g *gzipFetcher) header(off int64) (*failure, error) {
 				if err != nil {
 					return nil, err
 				}
-				f.torn = bytes.HasPrefix([]byte{0x1f, 0x8b, 8}, p)
+				f.torn = frame.IsGzip(p)
 			}
 			if errors.Is(head, gzip.ErrHeader) {
 				f.err = nil
@@ -208,7 +209,7 @@ func (g *gzipFetcher) more(b *block) error {
 // endOpen reports the failure of a member of which text was delivered and finds the next one.
 func (g *gzipFetcher) endOpen(b *block, f *failure) error {
 	stopped := g.offset()
-	r := resync{in: g.in, width: 4, match: matchGzip, try: g.try}
+	r := resync{in: g.in, width: 4, match: frame.IndexGzip, try: g.try}
 	found, err := r.run(&failure{off: max(f.off, stopped-readSize)})
 	if err != nil {
 		return err
@@ -231,7 +232,7 @@ func (g *gzipFetcher) resync(b *block, f *failure) error {
 	if err != nil {
 		return err
 	}
-	r := resync{in: g.in, width: 4, match: matchGzip, try: g.try}
+	r := resync{in: g.in, width: 4, match: frame.IndexGzip, try: g.try}
 	found, err := r.run(f)
 	if err != nil {
 		return err
@@ -304,20 +305,6 @@ func (g *gzipFetcher) try() (bool, int64, error) {
 		}
 	}
 	return true, size, nil
-}
-
-// matchGzip returns where b has what may be the header of a gzip member, or -1.
-func matchGzip(b []byte) int {
-	for at := 0; ; at++ {
-		i := bytes.Index(b[at:], []byte{0x1f, 0x8b, 8})
-		if i < 0 {
-			return -1
-		}
-		at += i
-		if at+3 < len(b) && b[at+3]&0xe0 == 0 {
-			return at
-		}
-	}
 }
 
 func (g *gzipFetcher) decode(*block)      {}

@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/tracehandler/tracehandler/internal/frame"
 )
 
 // zstdFetcher reads zstd frames (RFC 8878 §3.1). Frames of up to maxHeld bytes are cut out of the input by their block
@@ -26,9 +28,6 @@ type zstdFetcher struct {
 	probe  []byte        // what resync decodes into
 	walked int           // bytes that the last walk went over
 }
-
-// maxFrameHeader is the length of the longest frame header and the first block header.
-const maxFrameHeader = zstd.HeaderMaxSize
 
 func newZstdFetcher(in *input, o *Options) *zstdFetcher {
 	return &zstdFetcher{in: in, maxWindow: uint64(o.MaxWindow), parallel: o.Parallel}
@@ -112,51 +111,46 @@ func (z *zstdFetcher) fetch(b *block) error {
 
 // frame looks at the frame at the input's position, without consuming it, and returns its length and the length that its
 // text has at most. Size 0 without a failure is the end.
-func (z *zstdFetcher) frame() (h zstd.Header, size int64, text int, f *failure, err error) {
+func (z *zstdFetcher) frame() (h frame.Header, size int64, text int, f *failure, err error) {
 	off := z.in.offset()
-	head, err := z.in.peek(maxFrameHeader)
+	head, err := z.in.peek(frame.MaxHeader)
 	if err != nil || len(head) == 0 {
 		return h, 0, 0, nil, err
 	}
-	switch err := h.Decode(head); {
-	case errors.Is(err, io.ErrUnexpectedEOF) && (len(head) >= 4 || isZstdPrefix(head)):
+	switch h, err = frame.ParseHeader(head); {
+	case err == io.ErrUnexpectedEOF:
 		return h, 0, 0, &failure{off: off, torn: true, expected: "a zstd frame"}, nil
-	case errors.Is(err, io.ErrUnexpectedEOF):
+	case err == frame.ErrNoFrame:
 		return h, 0, 0, &failure{off: off, expected: "a zstd frame"}, nil
 	case err != nil:
-		f := &failure{off: off, expected: "a zstd frame"}
-		if err != zstd.ErrMagicMismatch {
-			f.expected, f.err = "a zstd frame header", err
+		return h, 0, 0, &failure{off: off, expected: "a zstd frame header", err: err}, nil
+	case h.Skippable:
+		return h, int64(h.Size) + h.Content, 0, nil, nil
+	}
+	if h.Content > maxHeld || h.Content < 0 && z.in.live {
+		window := uint64(h.Window)
+		if h.Content >= 0 {
+			window = min(window, uint64(h.Content))
 		}
-		return h, 0, 0, f, nil
-	}
-	if h.Skippable {
-		return h, int64(h.HeaderSize) + int64(h.SkippableSize), 0, nil, nil
-	}
-	window := h.WindowSize
-	if h.HasFCS && (h.SingleSegment || h.FrameContentSize < window) {
-		window = h.FrameContentSize
-	}
-	if h.HasFCS && h.FrameContentSize > maxHeld || !h.HasFCS && z.in.live {
 		if window > z.maxWindow {
 			return h, 0, 0, &failure{off: off, expected: fmt.Sprintf("a window of at most %d bytes", z.maxWindow), err: errWindow}, nil
 		}
 		return h, 0, 0, &failure{off: off, stream: true}, nil
 	}
 	size, text, f, err = z.walk(off, &h)
-	if h.HasFCS {
-		text = int(h.FrameContentSize)
+	if h.Content >= 0 {
+		text = int(h.Content)
 	}
 	return h, size, text, f, err
 }
 
 // walk follows the block headers from the frame header h on and returns the frame's length and a bound of its text's.
 // What it needs is looked at, not consumed.
-func (z *zstdFetcher) walk(off int64, h *zstd.Header) (size int64, text int, f *failure, err error) {
-	at := h.HeaderSize
+func (z *zstdFetcher) walk(off int64, h *frame.Header) (size int64, text int, f *failure, err error) {
+	at := h.Size
 	last := false
 	for {
-		n := at + blockHeaderSize
+		n := at + frame.BlockHeader
 		if last {
 			n = at
 		}
@@ -169,54 +163,25 @@ func (z *zstdFetcher) walk(off int64, h *zstd.Header) (size int64, text int, f *
 		case last:
 			return int64(at), text, nil, nil
 		}
-		bh, err := readBlockHeader(b[at:])
+		block, err := h.Block(b[at:])
 		if err != nil {
 			err = fmt.Errorf("offset %d: %w", off+int64(at), err)
 			return 0, 0, &failure{off: off, stream: text > maxHeld, expected: "a zstd block header", err: err}, nil
 		}
-		at += blockHeaderSize + bh.stored
+		at += frame.BlockHeader + block.Stored
 		z.walked = at
-		text += bh.text
-		last = bh.last
-		if last && h.HasCheckSum {
+		text += block.Most
+		last = block.Last
+		if last && h.Checksum {
 			at += 4
 		}
 		if at > maxHeld+maxHeld/16 {
-			if h.HasFCS {
+			if h.Content >= 0 {
 				return 0, 0, &failure{off: off, expected: "a zstd frame no longer than its content"}, nil
 			}
 			return 0, 0, &failure{off: off, stream: true}, nil
 		}
 	}
-}
-
-const (
-	blockHeaderSize = 3
-	maxBlock        = 128 << 10 // bytes of text in one block, at most
-)
-
-// blockHead is what a block header says (RFC 8878 §3.1.1.2).
-type blockHead struct {
-	stored int // bytes behind the header
-	text   int // bytes they decode to, at most
-	last   bool
-}
-
-func readBlockHeader(b []byte) (blockHead, error) {
-	v := uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16
-	h := blockHead{stored: int(v >> 3), text: int(v >> 3), last: v&1 != 0}
-	if h.stored > maxBlock {
-		return h, fmt.Errorf("block of %d bytes", h.stored)
-	}
-	switch v >> 1 & 3 {
-	case 1: // one byte, to be repeated
-		h.stored = 1
-	case 2: // compressed
-		h.text = maxBlock
-	case 3:
-		return h, errors.New("reserved block type")
-	}
-	return h, nil
 }
 
 func (z *zstdFetcher) decoder() *zstd.Decoder {
@@ -229,9 +194,9 @@ func (z *zstdFetcher) decoder() *zstd.Decoder {
 }
 
 // decodeFrame appends the text of a whole frame to dst, most bytes of it but no more than maxHeld.
-func (z *zstdFetcher) decodeFrame(dst, frame []byte, most int) ([]byte, error) {
+func (z *zstdFetcher) decodeFrame(dst, raw []byte, most int) ([]byte, error) {
 	// The decoder never grows dst; a few bytes to spare let it copy by words.
-	return z.decoder().DecodeAll(frame, grow(dst, min(most, maxHeld)+64))
+	return z.decoder().DecodeAll(raw, grow(dst, min(most, maxHeld)+64))
 }
 
 // decode decodes the frames of b.stored one by one.

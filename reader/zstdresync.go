@@ -2,11 +2,12 @@ package reader
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"io"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/tracehandler/tracehandler/internal/frame"
 )
 
 var errAppendedText = errors.New("lines of text follow that are not compressed; they are read")
@@ -29,7 +30,7 @@ func (z *zstdFetcher) resync(b *block, f *failure) error {
 		}
 		part = bytes.Clone(p) // looking further may drop it from the buffer
 	}
-	r := resync{in: z.in, width: 4, match: matchZstd, try: z.try}
+	r := resync{in: z.in, width: 4, match: frame.IndexZstd, try: z.try}
 	found, err := r.run(f)
 	if err != nil {
 		return err
@@ -63,7 +64,7 @@ func (z *zstdFetcher) resync(b *block, f *failure) error {
 
 // try reports whether a whole frame begins at the input's position.
 func (z *zstdFetcher) try() (bool, int64, error) {
-	z.walked = maxFrameHeader
+	z.walked = frame.MaxHeader
 	h, size, text, f, err := z.frame()
 	switch {
 	case err != nil:
@@ -84,23 +85,23 @@ func (z *zstdFetcher) try() (bool, int64, error) {
 		return false, 0, err
 	}
 	z.probe, err = z.decodeFrame(z.probe[:0], raw, text)
-	ok := err == nil || text > maxHeld && len(z.probe) >= maxBlock
+	ok := err == nil || text > maxHeld && len(z.probe) >= frame.MaxBlock
 	return ok, size + int64(len(z.probe)), nil
 }
 
 // plausible reports whether the first blocks of a frame too large to be tried have headers.
-func (z *zstdFetcher) plausible(h *zstd.Header) (bool, int64, error) {
-	at := h.HeaderSize
+func (z *zstdFetcher) plausible(h *frame.Header) (bool, int64, error) {
+	at := h.Size
 	for range 8 {
-		b, err := z.in.peek(at + blockHeaderSize)
-		if err != nil || len(b) < at+blockHeaderSize {
+		b, err := z.in.peek(at + frame.BlockHeader)
+		if err != nil || len(b) < at+frame.BlockHeader {
 			return false, int64(at), err
 		}
-		bh, err := readBlockHeader(b[at:])
+		block, err := h.Block(b[at:])
 		if err != nil {
 			return false, int64(at), nil
 		}
-		if at += blockHeaderSize + bh.stored; bh.last {
+		if at += frame.BlockHeader + block.Stored; block.Last {
 			break
 		}
 	}
@@ -117,37 +118,7 @@ func (z *zstdFetcher) follows(size int64) (bool, int64, error) {
 		return false, size, err
 	}
 	rest := b[size:]
-	return len(rest) == 0 || matchZstd(rest) == 0, size, nil
-}
-
-// matchZstd returns where b has the magic number of a zstd frame or of a skippable one, or -1.
-func matchZstd(b []byte) int {
-	first := bytes.Index(b, []byte{0x28, 0xb5, 0x2f, 0xfd})
-	for at := 0; ; at++ {
-		i := bytes.Index(b[at:], []byte{0x2a, 0x4d, 0x18})
-		if i < 0 || first >= 0 && at+i > first {
-			return first
-		}
-		at += i
-		if at > 0 && b[at-1]&0xf0 == 0x50 {
-			return at - 1
-		}
-	}
-}
-
-// isZstdPrefix reports whether b, shorter than a magic number, is the beginning of one.
-func isZstdPrefix(b []byte) bool {
-	var m [4]byte
-	for _, magic := range []uint32{0xfd2fb528, 0x184d2a50} {
-		binary.LittleEndian.PutUint32(m[:], magic)
-		if len(b) > 0 && magic == 0x184d2a50 {
-			m[0] |= b[0] & 0x0f
-		}
-		if bytes.HasPrefix(m[:], b) {
-			return true
-		}
-	}
-	return false
+	return len(rest) == 0 || frame.IndexZstd(rest) == 0, size, nil
 }
 
 // zstdStream is a frame that is decoded while it is read.
@@ -158,7 +129,7 @@ type zstdStream struct {
 	left  int64 // bytes of the current piece not read yet
 	text  int64 // bytes decoded
 	state streamState
-	sum   bool
+	head  frame.Header
 	f     *failure // what ended it before its end
 	raw   error    // failure to read
 }
@@ -202,31 +173,30 @@ func (s *zstdStream) ended(err error) error {
 func (s *zstdStream) piece() error {
 	switch s.state {
 	case inHeader:
-		b, err := s.in.peek(maxFrameHeader)
+		b, err := s.in.peek(frame.MaxHeader)
 		if err != nil {
 			return s.ended(err)
 		}
-		var h zstd.Header
-		if err := h.Decode(b); err != nil {
+		if s.head, err = frame.ParseHeader(b); err != nil {
 			return s.ended(nil)
 		}
-		s.left, s.sum, s.state = int64(h.HeaderSize), h.HasCheckSum, inBlock
+		s.left, s.state = int64(s.head.Size), inBlock
 	case inBlock:
-		b, err := s.in.peek(blockHeaderSize)
-		if err != nil || len(b) < blockHeaderSize {
+		b, err := s.in.peek(frame.BlockHeader)
+		if err != nil || len(b) < frame.BlockHeader {
 			return s.ended(err)
 		}
-		h, err := readBlockHeader(b)
+		block, err := s.head.Block(b)
 		if err != nil {
 			s.f = &failure{off: s.off, expected: "a zstd block header", err: err}
 			return err
 		}
-		s.left = int64(blockHeaderSize + h.stored)
-		if h.last {
+		s.left = int64(frame.BlockHeader + block.Stored)
+		if block.Last {
 			s.state = inLastBlock
 		}
 	case inLastBlock:
-		if s.state = streamDone; s.sum {
+		if s.state = streamDone; s.head.Checksum {
 			s.left, s.state = 4, inSum
 		}
 	case inSum:
@@ -298,8 +268,8 @@ func (z *zstdFetcher) endStream(b *block, s *zstdStream, err error) error {
 	}
 	// What was decoded is delivered: the blocks before the bad one are whole. The search goes on behind them, at most
 	// one block before the place where decoding stopped.
-	back := &failure{off: max(s.off, z.in.offset()-maxBlock-blockHeaderSize)}
-	r := resync{in: z.in, width: 4, match: matchZstd, try: z.try}
+	back := &failure{off: max(s.off, z.in.offset()-frame.MaxBlock-frame.BlockHeader)}
+	r := resync{in: z.in, width: 4, match: frame.IndexZstd, try: z.try}
 	found, err := r.run(back)
 	if err != nil {
 		return err

@@ -8,6 +8,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/tracehandler/tracehandler/format"
 )
 
 // MaxWindow bounds what a zstd frame may ask for.
@@ -42,18 +44,18 @@ func Open(path string) (*Scanner, error) {
 // NewFileScanner scans r as Open scans a file; Close does not close r.
 func NewFileScanner(r io.Reader) (*Scanner, error) {
 	br := bufio.NewReaderSize(r, 64<<10)
-	head, err := br.Peek(4)
+	head, err := br.Peek(format.HeadSize)
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
-	switch {
-	case len(head) >= 2 && head[0] == 0x1f && head[1] == 0x8b:
+	switch format.Detect(head) {
+	case format.GzipMagic:
 		zr, err := gzip.NewReader(br)
 		if err != nil {
 			return failed(err), nil
 		}
 		return ahead(zr, func() { zr.Close() }), nil
-	case len(head) == 4 && (string(head) == "\x28\xb5\x2f\xfd" || head[0]&0xf0 == 0x50 && string(head[1:]) == "\x2a\x4d\x18"):
+	case format.ZstdMagic:
 		zr, err := zstd.NewReader(br, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(MaxWindow))
 		if err != nil {
 			return failed(err), nil

@@ -58,7 +58,7 @@ func (d *Decoder) AppendZstd(dst, frame []byte, limit int) ([]byte, error) {
 		return d.decode(dst, frame, int(info.ContentSize), limit)
 	}
 	// The header does not say: try with more and more room.
-	for room := min(maxBlock, limit); ; room = 2 * min(room, limit/2+1) {
+	for room := min(MaxBlock, limit); ; room = 2 * min(room, limit/2+1) {
 		room = min(room, limit)
 		out, err := d.decode(dst, frame, room, limit)
 		var limitErr *LimitError

@@ -9,9 +9,10 @@
 //	}
 //
 // NextZstd walks the frames of a zstd file by their headers alone; a torn end (*TornError) is told apart from damage
-// (*CorruptError). FindZstd and FindGzip look for the next frame after damage. AppendSeekTable and ReadSeekTable write
-// and read the index of the "zstd seekable format", version 0.1.0, which is a skippable frame at the end of a file and
-// is never needed to read it:
+// (*CorruptError). FindZstd and FindGzip look for the next frame after damage. ParseHeader, IndexZstd and IndexGzip are
+// what these decide by, for readers that have a stream and not a file. AppendSeekTable and ReadSeekTable write and read
+// the index of the "zstd seekable format", version 0.1.0, which is a skippable frame at the end of a file and is never
+// needed to read it:
 //
 //	[zstd frame] [zstd frame] … [skippable frame: size of each frame, footer]
 package frame

@@ -1,7 +1,6 @@
 package frame
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -24,7 +23,7 @@ const plausibleBlocks = 16
 func FindZstd(r io.ReaderAt, from, size int64) (off int64, ok bool, err error) {
 	w := walker{r: r, size: size}
 	torn := int64(-1)
-	off, ok, err = find(r, from, size, 4, nextZstdMagic, func(off int64, _ []byte) (bool, error) {
+	off, ok, err = find(r, from, size, 4, IndexZstd, func(off int64, _ []byte) (bool, error) {
 		w.size = size
 		info, err := w.walk(off, plausibleBlocks)
 		var tornErr *TornError
@@ -43,7 +42,7 @@ func FindZstd(r io.ReaderAt, from, size int64) (off int64, ok bool, err error) {
 			return true, nil
 		}
 		next, err := w.peek(info.End(), 4)
-		return err == nil && magicPrefix(next), err
+		return err == nil && IsZstd(next), err
 	})
 	if err == nil && !ok && torn >= 0 {
 		return torn, true, nil
@@ -56,37 +55,18 @@ func isSkippableAt(w *walker, off int64) bool {
 	return err == nil && len(b) == 1 && b[0]&0xf0 == 0x50
 }
 
-// nextZstdMagic returns the index of the first whole magic in b, or -1.
-func nextZstdMagic(b []byte) int {
-	for i := 3; i < len(b); i++ {
-		switch b[i] {
-		case 0xfd:
-			if b[i-1] == 0x2f && b[i-2] == 0xb5 && b[i-3] == 0x28 {
-				return i - 3
-			}
-		case 0x18:
-			if b[i-1] == 0x4d && b[i-2] == 0x2a && b[i-3]&0xf0 == 0x50 {
-				return i - 3
-			}
-		}
-	}
-	return -1
-}
-
 // FindGzip returns the offset of the next gzip member header at or after from, in the first size bytes of r, for a
 // reader that goes on after damage. It asks more of a header than RFC 1952 §2.3: besides magic and method, reserved flags
 // must be 0, and the extra flags and the operating system known ones; by chance, ten bytes are such a header once in 100
 // GB. ok is false if there is none. An error is one of r.
 func FindGzip(r io.ReaderAt, from, size int64) (off int64, ok bool, err error) {
-	return find(r, from, size, gzipHeader, nextGzipMagic, func(_ int64, b []byte) (bool, error) {
-		flags, extra, system := b[3], b[8], b[9]
-		return flags&0xe0 == 0 && (extra == 0 || extra == 2 || extra == 4) && (system <= 13 || system == 255), nil
+	return find(r, from, size, gzipHeader, IndexGzip, func(_ int64, b []byte) (bool, error) {
+		extra, system := b[8], b[9]
+		return (extra == 0 || extra == 2 || extra == 4) && (system <= 13 || system == 255), nil
 	})
 }
 
 const gzipHeader = 10
-
-func nextGzipMagic(b []byte) int { return bytes.Index(b, []byte{0x1f, 0x8b, 0x08}) }
 
 // find reads r from from on, asks next for candidates and check whether they are good. check gets at least need bytes.
 func find(r io.ReaderAt, from, size int64, need int, next func([]byte) int, check func(int64, []byte) (bool, error)) (int64, bool, error) {

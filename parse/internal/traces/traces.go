@@ -15,6 +15,8 @@ import (
 	"strconv"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/tracehandler/tracehandler/format"
 )
 
 // Options describe the traces.
@@ -160,7 +162,7 @@ func Read(paths ...string) (lines [][]byte, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
+		if format.Detect(data) == format.GzipMagic {
 			z, err := gzip.NewReader(bytes.NewReader(data))
 			if err != nil {
 				return nil, err
