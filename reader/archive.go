@@ -22,10 +22,12 @@ import (
 // into a temporary file.
 type archiveSource struct {
 	path    string
-	in      *input // nil for a directory
-	size    int64  // of the archive, as it is there
-	promise int64  // bytes that its header promises, 0 for a directory
-	limit   int    // of a line
+	in      *input      // nil for a directory
+	src     io.ReaderAt // nil for a directory, which dir is
+	dir     string
+	size    int64 // of the archive, as it is there
+	promise int64 // bytes that its header promises, 0 for a directory
+	limit   int   // of a line
 	r       *archive.Reader
 	records int64 // that the archive should have
 	reports []error
@@ -35,8 +37,7 @@ type archiveSource struct {
 	skip    int64 // records that were delivered before the file was opened again
 	seen    Stats
 	text    int64
-	line    []byte
-	record  *archive.Record // of line
+	record  *archive.Record // that was delivered last
 	last    int64           // its number, -1 before the first
 	mixed   bool            // records did not come in their order, which was reported
 	auto    []byte
@@ -44,7 +45,8 @@ type archiveSource struct {
 	pull    func() (*archive.Record, error, bool) // of a query's answer; nil without a query
 	stop    func()
 	query   *kql.Query
-	names   []string // see Project; nil if all is wanted
+	names   []string      // see Project; nil if all is wanted
+	near    archive.Spent // by reading what is around records that were found
 	ended   bool
 	drained bool
 }
@@ -62,6 +64,7 @@ func openArchive(in *input, o *Options) (source, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.close())
 	}
+	s.src = src
 	var head [24]byte
 	if n, _ := src.ReadAt(head[:], 0); n == len(head) {
 		s.promise = int64(min(binary.LittleEndian.Uint64(head[16:]), 1<<62))
@@ -72,7 +75,7 @@ func openArchive(in *input, o *Options) (source, error) {
 
 // openArchiveDir makes a source of a directory that is an archive. name stands for it in errors.
 func openArchiveDir(path, name string, o *Options) (source, error) {
-	s := &archiveSource{path: name, limit: o.MaxLine, scratch: &scratch{}, last: -1}
+	s := &archiveSource{path: name, dir: path, limit: o.MaxLine, scratch: &scratch{}, last: -1}
 	r, err := archive.OpenDir(os.DirFS(path), s.options(o))
 	if r != nil {
 		s.size = r.Info().Size
@@ -212,22 +215,27 @@ func (s *archiveSource) deliver(rec *record, r *archive.Record) error {
 		}
 		s.last = n
 	}
-	line, err := r.JSON()
-	if err == nil && len(line) > s.limit {
-		err = errTooLong
-	}
+	line, err := s.show(r)
 	if err != nil {
 		return s.bad(r, err)
-	}
-	if bytes.IndexByte(line, '\n') >= 0 || bytes.IndexByte(line, '\r') >= 0 {
-		s.line = append(s.line[:0], line...)
-		line = s.line
-		oneLine(line) // an array is kept as it was spelt; between its tokens may be anything
 	}
 	*rec = record{line: Line{Number: number, Offset: s.text, Raw: line, Text: line}, ev: event.Lazy(line)}
 	s.text += int64(len(line)) + 1
 	s.seen.Events++
 	return nil
+}
+
+// show returns a record as a line, valid as long as the record is.
+func (s *archiveSource) show(r *archive.Record) ([]byte, error) {
+	line, err := r.JSON()
+	if err == nil && len(line) > s.limit {
+		err = errTooLong
+	}
+	if err == nil && (bytes.IndexByte(line, '\n') >= 0 || bytes.IndexByte(line, '\r') >= 0) {
+		line = bytes.Clone(line)
+		oneLine(line) // an array is kept as it was spelt; between its tokens may be anything
+	}
+	return line, err
 }
 
 // number returns the number of a record as a line.

@@ -151,3 +151,26 @@ func ExampleReader_Select() {
 	}
 	// Output: {"level":"ERROR","took_ms":850} <nil>
 }
+
+func ExampleReader_Around() {
+	trace := strings.NewReader(`{"n":1}
+{"n":2,"err":"broken pipe"}
+{"n":3}
+{"n":4}
+`)
+	r, err := reader.New(trace, nil)
+	if err != nil {
+		panic(err)
+	}
+	defer r.Close()
+	q, err := kql.Parse("err: *", nil)
+	if err != nil {
+		panic(err)
+	}
+	for e, err := range r.Around(q, reader.AroundOptions{After: 1}) {
+		fmt.Println(e.Found, e.Event, err)
+	}
+	// Output:
+	// true {"n":2,"err":"broken pipe"} <nil>
+	// false {"n":3} <nil>
+}

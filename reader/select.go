@@ -147,7 +147,9 @@ func (s *archiveSource) scanStats() (archive.ScanStats, bool) {
 	if s.r == nil || s.query == nil {
 		return archive.ScanStats{}, false
 	}
-	return s.r.ScanStats(), true
+	scan := s.r.ScanStats()
+	scan.Add(&archive.ScanStats{Spent: s.near})
+	return scan, true
 }
 
 // Input returns the event that was delivered last together with what else is known of it. It is valid until the next step

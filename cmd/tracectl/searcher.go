@@ -227,49 +227,36 @@ func (s *searcher) hit(found *kql.Input, in *input) error {
 
 // around prints the events that are found with those before and after them.
 func (s *searcher) around(in *input, q *kql.Query, f *filter.Filter) error {
-	last := ring{size: s.before}
-	gap, after, n := false, 0, 0
-	enough := false
-	for e, err := range in.Events() {
-		if n++; n%4096 == 0 {
+	o := reader.AroundOptions{Before: s.before, After: s.after, Keep: f.Match}
+	if s.o.limit.set {
+		o.Limit = int64(s.o.limit.n) - s.found
+	}
+	if names, all := s.names(); !all {
+		in.Project(append(names, f.Names()...)...)
+	}
+	n := 0
+	for e, err := range in.Around(q, o) {
+		if n++; n%256 == 0 {
 			s.bar.set(s.done + in.Stats().Stored)
 		}
 		if err != nil {
 			s.t.add(err)
 			continue
 		}
-		input := in.Input()
-		switch {
-		case !enough && q.MatchInput(&input) && f.Match(e):
+		if e.Gap && s.printed {
+			if err := s.p.rule(); err != nil {
+				return err
+			}
+		}
+		s.printed = true
+		if e.Found {
 			s.found++
-			if gap && s.printed {
-				if err := s.p.rule(); err != nil {
-					return err
-				}
-			}
-			for e := range last.all() {
-				if err := s.p.print(e); err != nil {
-					return err
-				}
-			}
-			last, gap, after, s.printed = ring{size: s.before}, false, s.after, true
-			if err := s.p.print(e); err != nil {
-				return err
-			}
-			enough = s.o.limit.set && s.found == int64(s.o.limit.n)
-		case after > 0:
-			after--
-			if err := s.p.print(e); err != nil {
-				return err
-			}
-		case enough:
-			return errEnough
-		default:
-			gap = gap || s.before == 0 || len(last.events) == s.before
-			last.add(e)
+		}
+		if err := s.p.print(e.Event); err != nil {
+			return err
 		}
 	}
-	if enough {
+	if s.o.limit.set && s.found == int64(s.o.limit.n) {
 		return errEnough
 	}
 	return nil
