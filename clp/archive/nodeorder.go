@@ -63,8 +63,9 @@ func (w *Writer) renumber() {
 		nodes[id] = n
 	}
 	w.nodes = nodes
+	places := make([]int32, len(nodes))
 	for _, t := range w.order {
-		t.renumber(nodes, ids)
+		t.renumber(nodes, ids, places)
 	}
 }
 
@@ -208,8 +209,9 @@ func (h *nodeHeap) Pop() any {
 	return v
 }
 
-// renumber gives the nodes of a table other IDs. Its columns stand in the order of the IDs.
-func (t *tableWriter) renumber(nodes []Node, ids []int32) {
+// renumber gives the nodes of a table other IDs. Its columns stand in the order of the IDs. places is room for a number for
+// each node.
+func (t *tableWriter) renumber(nodes []Node, ids, places []int32) {
 	for i, e := range t.entries {
 		if !isDelimiter(e) {
 			t.entries[i] = ids[e]
@@ -220,19 +222,20 @@ func (t *tableWriter) renumber(nodes []Node, ids []int32) {
 		t.roots[i] = ids[t.roots[i]]
 	}
 	slices.Sort(t.roots)
-	outside := 0 // columns outside of structured arrays
 	for i := range t.columns {
-		t.columns[i].node = ids[t.columns[i].node]
+		c := &t.columns[i]
+		c.node = ids[c.node]
+	}
+	columns := make([]columnWriter, 0, len(t.columns))
+	for i := range t.columns {
+		places[t.columns[i].node] = int32(i)
 	}
 	for _, id := range t.entries[:t.ordered] {
 		if nodes[id].Type.hasColumn() {
-			outside++
+			columns = append(columns, t.columns[places[id]])
 		}
 	}
-	byNode := func(a, b columnWriter) int { return cmp.Compare(a.node, b.node) }
-	if columns := t.columns[:outside]; !slices.IsSortedFunc(columns, byNode) {
-		slices.SortFunc(columns, byNode)
-	}
+	t.columns = append(columns, t.columns[len(columns):]...) // those in structured arrays stay where they are
 	for _, tokens := range t.side.shapes {
 		for i, token := range tokens {
 			tokens[i] = uint32(ids[token>>1])<<1 | token&tokenBegin
