@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -26,25 +25,6 @@ func lines(n int) (text string) {
 	for i := range n {
 		fmt.Fprintf(&b, `{"time":"2026-01-02T03:%02d:%02d.%09dZ","level":"INFO","msg":"took %d ms for id=%x","f":%g,"tags":["a b",{"n":%d}],"none":null}`+"\n",
 			i/60%60, i%60, i*7, random.IntN(5000), random.Uint64(), random.Float64(), i)
-	}
-	return b.String()
-}
-
-// content returns the lines of a trace.
-func content(t *testing.T, path string) string {
-	t.Helper()
-	r, err := reader.Open(path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	var b bytes.Buffer
-	for l, err := range r.Lines() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.Write(l.Raw)
-		b.WriteByte('\n')
 	}
 	return b.String()
 }

@@ -29,8 +29,8 @@ var inputs = map[string]string{
 	"long":        "{\"s\":\"" + string(bytes.Repeat([]byte("x"), 3<<20)) + "\"}\n{\"n\":1}\n",
 }
 
-// text returns the whole text of the trace at path, each line ended.
-func text(t testing.TB, path string) string {
+// content returns the whole text of the trace at path, each line ended.
+func content(t testing.TB, path string) string {
 	t.Helper()
 	r, err := reader.Open(path, &reader.Options{Newlines: reader.LF})
 	if err != nil {
@@ -75,7 +75,7 @@ func TestThereAndBack(t *testing.T) {
 			dir := t.TempDir()
 			src := filepath.Join(dir, "src")
 			write(t, src, in)
-			want := text(t, src)
+			want := content(t, src)
 			for _, there := range formats {
 				for _, back := range formats {
 					a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
@@ -89,7 +89,7 @@ func TestThereAndBack(t *testing.T) {
 					if _, err := File(t.Context(), a, b, back, &Options{Overwrite: true}); err != nil {
 						t.Fatal(err)
 					}
-					if got := text(t, b); got != want {
+					if got := content(t, b); got != want {
 						t.Fatalf("%v to %v: got %.200q, want %.200q", there, back, got, want)
 					}
 				}
@@ -118,20 +118,20 @@ func TestExisting(t *testing.T) {
 	if _, err := File(t.Context(), src, src, format.Zstd, nil); !errors.Is(err, fs.ErrExist) {
 		t.Fatal("the source is in the way: ", err)
 	}
-	if got := text(t, dst); got != "{\"n\":2}\n" {
+	if got := content(t, dst); got != "{\"n\":2}\n" {
 		t.Fatalf("dst is now %q", got)
 	}
 	if _, err := File(t.Context(), src, src, format.Zstd, &Options{Overwrite: true}); err != nil {
 		t.Fatal(err)
 	}
-	if got := text(t, src); got != "{\"n\":1}\n" {
+	if got := content(t, src); got != "{\"n\":1}\n" {
 		t.Fatalf("src is now %q", got)
 	}
 	write(t, dst+naming.PartialSuffix, "{\"n\":3}\n")
 	if _, err := File(t.Context(), src, dst, format.Zstd, &Options{Overwrite: true}); !errors.Is(err, fs.ErrExist) {
 		t.Fatal("somebody's partial is in the way: ", err)
 	}
-	if got := text(t, dst+naming.PartialSuffix); got != "{\"n\":3}\n" {
+	if got := content(t, dst+naming.PartialSuffix); got != "{\"n\":3}\n" {
 		t.Fatalf("the partial is now %q", got)
 	}
 }
@@ -160,7 +160,7 @@ func TestDamagedSource(t *testing.T) {
 	if err != nil || rep.Damaged != 1 || len(rep.Damage) != 1 || !errors.As(rep.Damage[0], &torn) {
 		t.Fatalf("%+v, %v", rep, err)
 	}
-	if got := text(t, dst); got != "{\"n\":1}\n{\"n\":2}\n{\"n\":1}\n{\"n\":2}\n" {
+	if got := content(t, dst); got != "{\"n\":1}\n{\"n\":2}\n{\"n\":1}\n{\"n\":2}\n" {
 		t.Fatalf("salvaged %q", got)
 	}
 }

@@ -152,14 +152,9 @@ func (t *diffTree) collect(r *launchDiff, n *diffNode, path string, alive surviv
 		if from, to := alive.span(n.since, t.n); from == to {
 			return
 		}
-		d := n.sub
-		if d == nil {
-			d = &js.Doc{}
-			if d.Parse(n.raw) != nil {
-				return
-			}
+		if d := n.doc(); d != nil {
+			flatten(&r.sames, d.Root(), path)
 		}
-		flatten(&r.sames, d.Root(), path)
 		return
 	}
 	t.leaf(r, n, path, alive)

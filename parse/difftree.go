@@ -171,14 +171,21 @@ func (t *diffTree) startRuns(n *diffNode) {
 	if len(n.runs) > 0 {
 		return
 	}
-	d := n.sub
-	if d == nil {
-		d = &js.Doc{}
-		if d.Parse(n.raw) != nil {
-			return
-		}
+	if d := n.doc(); d != nil {
+		t.run(n, d.Root(), n.since)
 	}
-	t.run(n, d.Root(), n.since)
+}
+
+// doc returns the node's value, nil if it is no JSON.
+func (n *diffNode) doc() *js.Doc {
+	if n.sub != nil {
+		return n.sub
+	}
+	d := &js.Doc{}
+	if d.Parse(n.raw) != nil {
+		return nil
+	}
+	return d
 }
 
 func (t *diffTree) run(n *diffNode, v js.Value, i uint32) {
@@ -209,12 +216,9 @@ func (t *diffTree) open(n *diffNode) {
 		return
 	}
 	n.opened = true
-	d := n.sub
+	d := n.doc()
 	if d == nil {
-		d = &js.Doc{}
-		if d.Parse(n.raw) != nil {
-			return
-		}
+		return
 	}
 	// The children's texts are parts of this one, so it must not be overwritten.
 	n.own = false

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -16,10 +17,13 @@ import (
 )
 
 // archiveOf returns an archive of lines.
-func archiveOf(t testing.TB, lines ...string) []byte {
+func archiveOf(t testing.TB, lines ...string) []byte { return archiveWith(t, nil, lines...) }
+
+// archiveWith returns an archive of lines whose header has the fields.
+func archiveWith(t testing.TB, fields []slog.Attr, lines ...string) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	w, err := archive.NewWriter(&b, &archive.WriterOptions{TimeKey: []string{"time"}})
+	w, err := archive.NewWriter(&b, &archive.WriterOptions{TimeKey: []string{"time"}, Fields: fields})
 	if err != nil {
 		t.Fatal(err)
 	}

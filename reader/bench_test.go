@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/tracehandler/tracehandler/event"
 	"github.com/tracehandler/tracehandler/format"
 	"github.com/tracehandler/tracehandler/internal/corpus"
 	"github.com/tracehandler/tracehandler/internal/frame"
@@ -83,39 +85,30 @@ func BenchmarkRead(b *testing.B) {
 			}
 			o := Options{Parallel: parallel}
 			b.Run(fmt.Sprintf("%v/lines/parallel=%d", f, parallel), func(b *testing.B) {
-				b.SetBytes(int64(len(text)))
-				b.ReportAllocs()
-				for b.Loop() {
-					r, err := Open(path, &o)
-					if err != nil {
-						b.Fatal(err)
-					}
-					for l, err := range r.Lines() {
-						if err != nil {
-							b.Fatal(err)
-						}
-						sinkBytes += len(l.Raw)
-					}
-					r.Close()
-				}
+				benchEach(b, len(text), path, &o, (*Reader).Lines, func(l Line) { sinkBytes += len(l.Raw) })
 			})
 			b.Run(fmt.Sprintf("%v/events/parallel=%d", f, parallel), func(b *testing.B) {
-				b.SetBytes(int64(len(text)))
-				b.ReportAllocs()
-				for b.Loop() {
-					r, err := Open(path, &o)
-					if err != nil {
-						b.Fatal(err)
-					}
-					for e, err := range r.Events() {
-						if err != nil {
-							b.Fatal(err)
-						}
-						sinkBytes += len(e.Line())
-					}
-					r.Close()
-				}
+				benchEach(b, len(text), path, &o, (*Reader).Events, func(e event.Event) { sinkBytes += len(e.Line()) })
 			})
 		}
+	}
+}
+
+// benchEach reads the trace at path, whose text has size bytes.
+func benchEach[T any](b *testing.B, size int, path string, o *Options, all func(*Reader) iter.Seq2[T, error], use func(T)) {
+	b.SetBytes(int64(size))
+	b.ReportAllocs()
+	for b.Loop() {
+		r, err := Open(path, o)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for item, err := range all(r) {
+			if err != nil {
+				b.Fatal(err)
+			}
+			use(item)
+		}
+		r.Close()
 	}
 }

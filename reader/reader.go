@@ -187,30 +187,7 @@ type Line struct {
 // Lines iterates over the lines, whatever they hold; blank ones are lines too. An error stands alone, with a zero Line: a
 // *LineError for a line that is too long, a *DamageError or *TornError for bytes that are in no line. Anything else is a
 // failure to read and the last pair.
-func (r *Reader) Lines() iter.Seq2[Line, error] {
-	return func(yield func(Line, error) bool) {
-		if !r.begin(false, r.o.Parallel) {
-			yield(Line{}, r.final)
-			return
-		}
-		defer r.end()
-		for {
-			err := r.next()
-			if err == io.EOF {
-				return
-			}
-			if err != nil {
-				if !yield(Line{}, err) || r.final != nil {
-					return
-				}
-				continue
-			}
-			if !yield(r.rec.line, nil) {
-				return
-			}
-		}
-	}
-}
+func (r *Reader) Lines() iter.Seq2[Line, error] { return each(r, false, &r.rec.line) }
 
 // Events iterates over the events; blank lines are passed over. An error stands alone, with a zero Event, and is a
 // report of what is not delivered (*LineError, *DamageError, *TornError), with one exception: a line that is an event but
@@ -218,10 +195,14 @@ func (r *Reader) Lines() iter.Seq2[Line, error] {
 // than a report is a failure to read and the last pair.
 //
 // An event is valid until the next step of the iteration; Clone keeps it.
-func (r *Reader) Events() iter.Seq2[event.Event, error] {
-	return func(yield func(event.Event, error) bool) {
-		if !r.begin(true, r.o.Parallel) {
-			yield(event.Event{}, r.final)
+func (r *Reader) Events() iter.Seq2[event.Event, error] { return each(r, true, &r.rec.ev) }
+
+// each iterates over what next leaves in item, a part of r.rec.
+func each[T any](r *Reader, events bool, item *T) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var none T
+		if !r.begin(events, r.o.Parallel) {
+			yield(none, r.final)
 			return
 		}
 		defer r.end()
@@ -231,12 +212,12 @@ func (r *Reader) Events() iter.Seq2[event.Event, error] {
 				return
 			}
 			if err != nil {
-				if !yield(event.Event{}, err) || r.final != nil {
+				if !yield(none, err) || r.final != nil {
 					return
 				}
 				continue
 			}
-			if !yield(r.rec.ev, nil) {
+			if !yield(*item, nil) {
 				return
 			}
 		}

@@ -16,9 +16,14 @@ import (
 
 // streamOf returns a CLP stream of the events of lines.
 func streamOf(t testing.TB, lines ...string) []byte {
+	return streamWith(t, func(w *slogkv.Writer) ([]byte, error) { return w.AppendPreamble(nil) }, lines...)
+}
+
+// streamWith returns a CLP stream of the events of lines that begins with a preamble.
+func streamWith(t testing.TB, preamble func(*slogkv.Writer) ([]byte, error), lines ...string) []byte {
 	t.Helper()
 	w, enc := slogkv.NewWriter(ir.Limits{}), slogkv.NewEncoder(event.Options{})
-	stream, err := w.AppendPreamble(nil)
+	stream, err := preamble(w)
 	if err != nil {
 		t.Fatal(err)
 	}

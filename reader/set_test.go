@@ -1,7 +1,6 @@
 package reader
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -11,32 +10,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tracehandler/tracehandler/clp/archive"
-	"github.com/tracehandler/tracehandler/clp/ir"
 	"github.com/tracehandler/tracehandler/clp/ir/slogkv"
 	"github.com/tracehandler/tracehandler/clp/kql"
-	"github.com/tracehandler/tracehandler/event"
 	"github.com/tracehandler/tracehandler/naming"
 )
 
 // partOf returns an archive of lines that is a part of a set.
 func partOf(t testing.TB, id string, part int, first int64, lines ...string) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	w, err := archive.NewWriter(&b, &archive.WriterOptions{TimeKey: []string{"time"}, Fields: []slog.Attr{
-		slog.Group("tracehandler", slog.String("journal", id), slog.Int("part", part), slog.Int64("first", first))}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, l := range lines {
-		if err := w.Write([]byte(l)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
+	return archiveWith(t, []slog.Attr{slog.Group("tracehandler", slog.String("journal", id), slog.Int("part", part), slog.Int64("first", first))}, lines...)
 }
 
 func put(t testing.TB, path string, data []byte) {
@@ -136,20 +117,7 @@ func TestSet(t *testing.T) {
 
 // journalOf returns the journal of an archive.
 func journalOf(t testing.TB, id string, lines ...string) []byte {
-	t.Helper()
-	w, enc := slogkv.NewWriter(ir.Limits{}), slogkv.NewEncoder(event.Options{})
-	stream, err := w.AppendJournalPreamble(nil, slogkv.Journal{ID: id})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, l := range lines {
-		var b event.Buffer
-		enc.AppendEvent(&b, event.Lazy([]byte(l)))
-		if stream, err = w.Append(stream, b.B); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return append(stream, 0)
+	return streamWith(t, func(w *slogkv.Writer) ([]byte, error) { return w.AppendJournalPreamble(nil, slogkv.Journal{ID: id}) }, lines...)
 }
 
 // TestFollowArchive follows journals that become archives.

@@ -241,24 +241,23 @@ func (l *loader) op(ev *chrometrace.Event) {
 		}
 	}
 	if sh != (Shape{}) {
-		id, ok := l.shapes[sh]
-		if !ok {
-			id = int32(len(l.t.Shapes))
-			l.t.Shapes = append(l.t.Shapes, sh)
-			l.shapes[sh] = id
-		}
-		op.Shape = id
+		op.Shape = number(l.shapes, &l.t.Shapes, sh)
 	}
 	if ex != (Extra{}) {
-		id, ok := l.extras[ex]
-		if !ok {
-			id = int32(len(l.t.Extras))
-			l.t.Extras = append(l.t.Extras, ex)
-			l.extras[ex] = id
-		}
-		op.Extra = id
+		op.Extra = number(l.extras, &l.t.Extras, ex)
 	}
 	l.t.Ops = push(l.t.Ops, op)
+}
+
+// number returns the index of v in list, to which it is appended if it is not in ids yet.
+func number[T comparable](ids map[T]int32, list *[]T, v T) int32 {
+	id, ok := ids[v]
+	if !ok {
+		id = int32(len(*list))
+		*list = append(*list, v)
+		ids[v] = id
+	}
+	return id
 }
 
 // push appends, doubling the capacity also where append grows by less: what is read is copied once, not five times.
@@ -341,13 +340,7 @@ func (l *loader) gpu(ev *chrometrace.Event, k Kind) {
 		}
 	}
 	if c != (Comm{}) {
-		id, ok := l.comms[c]
-		if !ok {
-			id = int32(len(l.t.Comms))
-			l.t.Comms = append(l.t.Comms, c)
-			l.comms[c] = id
-		}
-		g.Comm = id
+		g.Comm = number(l.comms, &l.t.Comms, c)
 	}
 	l.t.GPU = push(l.t.GPU, g)
 }

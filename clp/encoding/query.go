@@ -144,16 +144,19 @@ func (q *Query) Match(text []byte) bool {
 // MayMatchLogtype reports whether any message with this log type can match: false is certain, true is not. A search
 // asks it once for each distinct log type, and looks at the variables of the messages that are left. It takes for
 // granted that a dictionary variable consists of token bytes, as NextVariable finds them; all known writers do.
-func (q *Query) MayMatchLogtype(logtype []byte) bool {
+func (q *Query) MayMatchLogtype(logtype []byte) bool { return q.mayMatch(logtype, &q.some) }
+
+// mayMatch is MayMatchLogtype with the states in which some byte of a variable of each kind can be read.
+func (q *Query) mayMatch(logtype []byte, some *[3]uint64) bool {
 	s := q.start()
 	for i := 0; i < len(logtype) && s != 0; i++ {
 		switch c := logtype[i]; c {
 		case IntPlaceholder:
-			s = q.readSome(s, Int)
+			s = q.readAny(s, some[Int])
 		case FloatPlaceholder:
-			s = q.readSome(s, Float)
+			s = q.readAny(s, some[Float])
 		case DictPlaceholder:
-			s |= q.readSome(s, Dict) // a word may be empty, too
+			s |= q.readAny(s, some[Dict]) // a word may be empty, too
 		case Escape:
 			if i++; i < len(logtype) {
 				s = q.read(s, logtype[i])
@@ -165,12 +168,11 @@ func (q *Query) MayMatchLogtype(logtype []byte) bool {
 	return s&q.final != 0
 }
 
-// readSome gives all states that reading any variable of this kind can lead to.
-func (q *Query) readSome(s uint64, kind Kind) uint64 {
-	any := q.some[kind]
-	s = q.closure(s&any<<1 | s&q.stars)
+// readAny gives all states that one byte and more lead to, which are read in the given states or taken by a *.
+func (q *Query) readAny(s, some uint64) uint64 {
+	s = q.closure(s&some<<1 | s&q.stars)
 	for {
-		next := s | q.closure(s&any<<1)
+		next := s | q.closure(s&some<<1)
 		if next == s {
 			return s
 		}

@@ -162,36 +162,4 @@ func (q *Query) Narrow(held func(run []byte) bool) *Narrowed {
 }
 
 // MayMatchLogtype is that of Query, and certain in more cases.
-func (n *Narrowed) MayMatchLogtype(logtype []byte) bool {
-	q := n.q
-	s := q.start()
-	for i := 0; i < len(logtype) && s != 0; i++ {
-		switch c := logtype[i]; c {
-		case IntPlaceholder:
-			s = q.readAny(s, n.some[Int])
-		case FloatPlaceholder:
-			s = q.readAny(s, n.some[Float])
-		case DictPlaceholder:
-			s |= q.readAny(s, n.some[Dict])
-		case Escape:
-			if i++; i < len(logtype) {
-				s = q.read(s, logtype[i])
-			}
-		default:
-			s = q.read(s, c)
-		}
-	}
-	return s&q.final != 0
-}
-
-// readAny gives all states that one byte and more lead to, which are read in the given states or taken by a *.
-func (q *Query) readAny(s, some uint64) uint64 {
-	s = q.closure(s&some<<1 | s&q.stars)
-	for {
-		next := s | q.closure(s&some<<1)
-		if next == s {
-			return s
-		}
-		s = next
-	}
-}
+func (n *Narrowed) MayMatchLogtype(logtype []byte) bool { return n.q.mayMatch(logtype, &n.some) }

@@ -336,9 +336,7 @@ func TestDiskGoesAndComes(t *testing.T) {
 		for trial := range trials(10) {
 			rng := newRand(t, trial)
 			mem := crashfs.New()
-			must(t, mem.MkdirAll(powerDir, 0o700))
-			must(t, mem.SyncDir("/"))
-			must(t, mem.SyncDir("some"))
+			makeDir(t, mem)
 			fsys := errorfs.Wrap(mem)
 			h := handler.New(sink.File(filepath.Join(powerDir, "trace"+k.suffix()), k.options(fsys)),
 				&handler.Options{FlushInterval: -1, SyncLevel: slog.LevelInfo})

@@ -48,13 +48,19 @@ func TestPowerCut(t *testing.T) {
 
 const powerDir = "some/dir"
 
+// makeDir makes powerDir, and sees to it that no power cut takes it.
+func makeDir(t *testing.T, fsys vfs.FS) {
+	t.Helper()
+	must(t, fsys.MkdirAll(powerDir, 0o700))
+	must(t, fsys.SyncDir("/"))
+	must(t, fsys.SyncDir("some"))
+}
+
 // program runs a random program on a file system in memory and returns what power cuts leave of it.
 func program(t *testing.T, k kind, rng *rand.Rand) []crash {
 	mem := crashfs.New()
 	if rng.IntN(2) == 0 {
-		must(t, mem.MkdirAll(powerDir, 0o700))
-		must(t, mem.SyncDir("/"))
-		must(t, mem.SyncDir("some"))
+		makeDir(t, mem)
 	}
 	fsys := errorfs.Wrap(mem)
 	low, high := map[int]int{}, map[int]int{}
@@ -213,9 +219,7 @@ func TestFailedSync(t *testing.T) {
 		for trial := range trials(10) {
 			rng := newRand(t, trial)
 			mem := crashfs.New()
-			must(t, mem.MkdirAll(powerDir, 0o700))
-			must(t, mem.SyncDir("/"))
-			must(t, mem.SyncDir("some"))
+			makeDir(t, mem)
 			h := handler.New(sink.File(filepath.Join(powerDir, "trace"+k.suffix()), k.options(mem)), &handler.Options{FlushInterval: -1})
 			own := forWorker(h, 0)
 			low, n := 0, 0
