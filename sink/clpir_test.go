@@ -18,7 +18,6 @@ import (
 	"github.com/tracehandler/tracehandler/event"
 	"github.com/tracehandler/tracehandler/finalize"
 	"github.com/tracehandler/tracehandler/format"
-	"github.com/tracehandler/tracehandler/internal/corpus"
 	"github.com/tracehandler/tracehandler/naming"
 	"github.com/tracehandler/tracehandler/reader"
 )
@@ -188,88 +187,6 @@ func TestStreamDir(t *testing.T) {
 	kvWant(t, kvLines(t, files[0], true), 0, 50)
 }
 
-// TestStreamTorn cuts a partial at many bytes, as a crash would, recovers or continues it, and reads all.
-func TestStreamTorn(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "trace.clp.zst")
-	partial := path + naming.PartialSuffix
-	s := File(path, Options{Format: format.CLPIR, BlockSize: 4096})
-	var ends []int64 // bytes on disk after each flush of 50 events
-	for n := 0; n < 300; n += 50 {
-		kvAppend(t, s, n, n+50)
-		if err := s.Flush(); err != nil {
-			t.Fatal(err)
-		}
-		info, err := os.Stat(partial)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ends = append(ends, info.Size())
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
-	cuts := 97
-	if testing.Short() {
-		cuts = 23
-	}
-	for cut := 1; cut <= len(whole); cut += 1 + len(whole)/cuts {
-		flushed := 0
-		for _, end := range ends {
-			if int64(cut) >= end {
-				flushed += 50
-			}
-		}
-		for _, how := range []string{"recover", "continue"} {
-			if err := os.WriteFile(partial, whole[:cut], 0o600); err != nil {
-				t.Fatal(err)
-			}
-			last := 0
-			if how == "recover" {
-				reps, err := finalize.Recover(path, nil)
-				if err != nil || len(reps) != 1 {
-					t.Fatalf("cut at %d: %v, %v", cut, reps, err)
-				}
-				if reps[0].Removed {
-					if flushed > 0 {
-						t.Fatalf("cut at %d: removed with %d flushed events", cut, flushed)
-					}
-					continue
-				}
-				last = len(kvLines(t, path, true))
-			} else {
-				s := File(path, Options{Format: format.CLPIR})
-				kvAppend(t, s, 1000, 1010)
-				if err := s.Close(); err != nil {
-					t.Fatalf("cut at %d: continuing: %v", cut, err)
-				}
-				lines := kvLines(t, path, true)
-				if last = len(lines) - 10; last < 0 || lines[last] != kvLine(1000) {
-					t.Fatalf("cut at %d: what was added is not there", cut)
-				}
-			}
-			if last < flushed {
-				t.Fatalf("cut at %d, %s: %d events of %d flushed ones", cut, how, last, flushed)
-			}
-			kvWant(t, kvLines(t, path, true)[:last], 0, last)
-			rep, err := finalize.Verify(path, nil)
-			if err != nil || !rep.OK() {
-				t.Fatalf("cut at %d, %s: %+v, %v", cut, how, rep, err)
-			}
-			if err := os.Remove(path); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-}
-
 func TestStreamTakesNoLines(t *testing.T) {
 	s := Writer(io.Discard, Options{Format: format.CLPIR})
 	var drop *DropError
@@ -302,87 +219,6 @@ func TestStreamOtherFormat(t *testing.T) {
 	}
 	if err := s.Close(); err != nil && !errors.As(err, &other) {
 		t.Error(err)
-	}
-}
-
-func BenchmarkStreamAppend(b *testing.B) {
-	for _, f := range []format.Format{format.Plain, format.CLPIR} {
-		b.Run(f.String(), func(b *testing.B) {
-			s := Writer(io.Discard, Options{Format: f})
-			enc := s.Encoder(event.Options{})
-			r := kvRecord(7)
-			var buf event.Buffer
-			b.ReportAllocs()
-			for b.Loop() {
-				buf.Reset()
-				enc.AppendRecord(&buf, r, nil)
-				if err := s.Append(buf.B); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.StopTimer()
-			if err := s.Close(); err != nil {
-				b.Fatal(err)
-			}
-		})
-	}
-}
-
-// BenchmarkRead reads the same events from lines in zstd and from a stream: as events, as events that are asked for their
-// JSON, and as the text of lines.
-func BenchmarkRead(b *testing.B) {
-	for _, kind := range corpus.Kinds() {
-		for _, f := range []format.Format{format.Zstd, format.CLPIR} {
-			for _, how := range []string{"events", "told", "lines"} {
-				b.Run(fmt.Sprintf("%v/%v/%s", kind, f, how), func(b *testing.B) { benchRead(b, kind, f, how) })
-			}
-		}
-	}
-}
-
-func benchRead(b *testing.B, kind corpus.Kind, f format.Format, how string) {
-	const events = 20_000
-	var trace bytes.Buffer
-	s := Writer(&trace, Options{Format: f})
-	enc, js := s.Encoder(event.Options{}), event.NewJSON(event.Options{})
-	var buf event.Buffer
-	var size int64
-	for r := range corpus.New(kind, 1, 0).Records(events) {
-		buf.Reset()
-		enc.AppendRecord(&buf, r, nil)
-		if err := s.Append(buf.B); err != nil {
-			b.Fatal(err)
-		}
-		buf.Reset()
-		js.AppendRecord(&buf, r, nil)
-		size += int64(len(buf.B))
-	}
-	if err := s.Close(); err != nil {
-		b.Fatal(err)
-	}
-	b.SetBytes(size)
-	for b.Loop() {
-		r, err := reader.New(bytes.NewReader(trace.Bytes()), nil)
-		if err != nil {
-			b.Fatal(err)
-		}
-		n := 0
-		if how == "lines" {
-			for _, err = range r.Lines() {
-				n++
-			}
-		} else {
-			var e event.Event
-			for e, err = range r.Events() {
-				if how == "told" && len(e.Line()) == 0 {
-					b.Fatal("no line")
-				}
-				n++
-			}
-		}
-		if err := errors.Join(err, r.Close()); err != nil || n != events {
-			b.Fatal(n, err)
-		}
 	}
 }
 
@@ -441,61 +277,5 @@ func TestStreamFollowed(t *testing.T) {
 	}
 	if err := <-done; err != nil {
 		t.Error(err)
-	}
-}
-
-// TestStreamDamaged continues and recovers a partial with a hole in it: what is before the hole is read, and what comes
-// after is written to a new file.
-func TestStreamDamaged(t *testing.T) {
-	for _, how := range []string{"recover", "continue"} {
-		dir := t.TempDir()
-		path := filepath.Join(dir, "trace.clp.zst")
-		partial := path + naming.PartialSuffix
-		s := File(path, Options{Format: format.CLPIR})
-		var ends []int64
-		for n := 0; n < 60; n += 20 {
-			kvAppend(t, s, n, n+20)
-			if err := s.Flush(); err != nil {
-				t.Fatal(err)
-			}
-			info, err := os.Stat(partial)
-			if err != nil {
-				t.Fatal(err)
-			}
-			ends = append(ends, info.Size())
-		}
-		data, err := os.ReadFile(partial)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
-		clear(data[ends[0]+4 : ends[1]-4])
-		if err := os.WriteFile(partial, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if how == "recover" {
-			reps, err := finalize.Recover(path, nil)
-			if err != nil || len(reps) != 1 || reps[0].OK() || !reps[0].Published {
-				t.Fatalf("%+v, %v", reps, err)
-			}
-			kvWant(t, kvLines(t, path, false), 0, 20)
-			continue
-		}
-		s = File(path, Options{Format: format.CLPIR})
-		kvAppend(t, s, 100, 110)
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
-		kvWant(t, kvLines(t, path, true), 100, 110)
-		aside, err := filepath.Glob(filepath.Join(dir, "trace-*.clp.zst"))
-		if err != nil || len(aside) != 1 {
-			t.Fatalf("%q, %v", aside, err)
-		}
-		kvWant(t, kvLines(t, aside[0], false), 0, 20)
 	}
 }
