@@ -22,13 +22,15 @@ type pool struct {
 	held    atomic.Int64 // taken for good: tree, schemas, tables, compressed pages
 	scratch Scratch
 
-	mu    sync.Mutex // guards what follows, and of pages what is not atomic
-	plain int64      // bytes of plain pages
-	end   int64      // of what is in scratch
-	ring  []*page    // the plain pages
-	hand  int
-	enc   *zstd.Encoder
-	dec   *zstd.Decoder
+	mu      sync.Mutex // guards what follows, and of pages what is not atomic
+	plain   int64      // bytes of plain pages
+	end     int64      // of what is in scratch
+	ring    []*page    // the plain pages
+	hand    int
+	enc     *zstd.Encoder // made when they are needed first
+	dec     *zstd.Decoder
+	packing []byte // buffer of packed forms
+	closed  bool
 
 	buffers sync.Pool // of *[]byte, for frames on their way into pages
 }
@@ -49,6 +51,7 @@ type page struct {
 	packed []byte                  // compressed; nil if it never was, or if it is in scratch
 	at     int64                   // in scratch, if size > 0
 	size   int32                   // of the compressed form in scratch
+	words  bool                    // the compressed form is that of packWords
 	length int32                   // of the plain form
 	ring   int32                   // index in ring, if plain is not nil
 	freed  bool
@@ -143,29 +146,48 @@ func (p *pool) pack(pg *page) error {
 	if pg.packed != nil || pg.size > 0 {
 		return nil
 	}
+	plain := pg.plain.Load().bytes
+	if p.scratch == nil {
+		b, err := p.compress(nil, plain)
+		if err != nil {
+			return err
+		}
+		pg.packed = append(make([]byte, 0, len(b)), b...)
+		return p.take(int64(len(b)))
+	}
+	b, words := packWords(p.packing[:0], plain)
+	if !words {
+		var err error
+		if b, err = p.compress(b[:0], plain); err != nil {
+			return err
+		}
+	}
+	p.packing = b
+	if _, err := p.scratch.WriteAt(b, p.end); err != nil {
+		return fmt.Errorf("archive: scratch: %w", err)
+	}
+	pg.at, pg.size, pg.words = p.end, int32(len(b)), words
+	p.end += int64(len(b))
+	return nil
+}
+
+// compress appends bytes as a zstd frame. p.mu is held.
+func (p *pool) compress(dst, plain []byte) ([]byte, error) {
 	if p.enc == nil {
 		var err error
 		p.enc, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(pageSize),
 			zstd.WithLowerEncoderMem(true), zstd.WithEncoderCRC(false))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if p.dec, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true)); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	plain := pg.plain.Load().bytes
-	b := p.enc.EncodeAll(plain, make([]byte, 0, len(plain)/4+64))
-	if p.scratch != nil {
-		if _, err := p.scratch.WriteAt(b, p.end); err != nil {
-			return fmt.Errorf("archive: scratch: %w", err)
-		}
-		pg.at, pg.size = p.end, int32(len(b))
-		p.end += int64(len(b))
-		return nil
+	if cap(dst) == 0 {
+		dst = make([]byte, 0, len(plain)/4+64)
 	}
-	pg.packed = append(make([]byte, 0, len(b)), b...)
-	return p.take(int64(len(b)))
+	return p.enc.EncodeAll(plain, dst), nil
 }
 
 // bytes returns the plain bytes of a page that is not one to be read again.
@@ -181,17 +203,26 @@ func (p *pool) bytes(pg *page) ([]byte, error) {
 	if pg.freed {
 		return nil, errFreed
 	}
+	if p.closed {
+		return nil, ErrClosed
+	}
 	packed := pg.packed
 	if pg.size > 0 {
-		packed = make([]byte, pg.size)
+		if cap(p.packing) < int(pg.size) {
+			p.packing = make([]byte, pg.size)
+		}
+		packed = p.packing[:pg.size]
 		if _, err := p.scratch.ReadAt(packed, pg.at); err != nil {
 			return nil, fmt.Errorf("archive: scratch: %w", err)
 		}
 	}
-	if p.dec == nil {
-		return nil, ErrClosed
+	b := make([]byte, 0, pg.length)
+	var err error
+	if pg.words {
+		b, err = unpackWords(b, packed, int(pg.length))
+	} else {
+		b, err = p.dec.DecodeAll(packed, b)
 	}
-	b, err := p.dec.DecodeAll(packed, make([]byte, 0, pg.length))
 	if err != nil {
 		return nil, fmt.Errorf("archive: scratch: %w", err)
 	}
@@ -225,5 +256,5 @@ func (p *pool) close() {
 		p.enc.Close()
 		p.dec.Close()
 	}
-	p.ring, p.enc, p.dec = nil, nil, nil
+	p.ring, p.enc, p.dec, p.packing, p.closed = nil, nil, nil, nil, true
 }
