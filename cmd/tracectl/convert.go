@@ -71,8 +71,11 @@ func runConvert(cmd *cobra.Command, args []string, o *convertOptions) error {
 		return err
 	}
 	if o.timeKey != "" {
-		if to != format.CLP || o.output == stdin || slices.Contains(paths, stdin) {
+		if to != format.CLP {
 			return &usageError{cmd, errors.New("--time-key is for files that become archives: --to clp")}
+		}
+		if slices.Contains(paths, stdin) {
+			return &usageError{cmd, errors.New("--time-key is for files: in an archive of standard input the key time has the time. Write it to a file first")}
 		}
 		if _, err := kql.Path(o.timeKey); err != nil {
 			return &usageError{cmd, fmt.Errorf("--time-key: %s", humane(err))}
