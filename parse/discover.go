@@ -41,14 +41,11 @@ type Inventory struct {
 	Notes   []string // decisions a user should know of
 }
 
-// Selection says which ranks to parse. The zero Selection is all of them.
+// Selection says which ranks to parse. The zero Selection is every rank, and the files of no rank.
 type Selection struct {
 	one  bool
 	rank naming.Rank
 }
-
-// AllRanks selects every rank and the files of no rank.
-func AllRanks() Selection { return Selection{} }
 
 // OneRank selects one rank, or with naming.NoRank only the files of no rank.
 func OneRank(r naming.Rank) Selection { return Selection{one: true, rank: r} }

@@ -6,6 +6,7 @@ import (
 	"log"
 	"log/slog"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -93,4 +94,12 @@ func keys(v slog.Value) (names []string) {
 		names = append(names, a.Key)
 	}
 	return names
+}
+
+// The stack of a compilation, as an instrumented program writes it.
+func ExampleStack() {
+	stack := parse.Stack(0)
+	here := stack[len(stack)-1]
+	fmt.Println(filepath.Base(here.File), path.Base(here.Name))
+	// Output: example_test.go parse_test.ExampleStack
 }

@@ -148,3 +148,40 @@ func ExampleReader_ScanStats() {
 	// 0 {"req":{"ok":true}}
 	// 155 bytes of columns, 0 of texts
 }
+
+// The log types are what is constant in texts; they tell what a log is about before any record is read.
+func ExampleReader_LogTypes() {
+	var file bytes.Buffer
+	w, err := archive.NewWriter(&file, nil)
+	if err != nil {
+		panic(err)
+	}
+	for _, line := range []string{`{"msg":"took 12 ms"}`, `{"msg":"took 850 ms"}`, `{"msg":"disk sda1 is full"}`} {
+		if err := w.Write([]byte(line)); err != nil {
+			panic(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		panic(err)
+	}
+	r, err := archive.Open(bytes.NewReader(file.Bytes()), int64(file.Len()), nil)
+	if err != nil {
+		panic(err)
+	}
+	defer r.Close()
+	v := r.Info().Version
+	fmt.Println(v, v.Known())
+	types := r.LogTypes()
+	n, err := types.Len()
+	if err != nil {
+		panic(err)
+	}
+	for id := range n {
+		text, err := types.Entry(id)
+		fmt.Printf("%q %v\n", text, err)
+	}
+	// Output:
+	// 0.5.1 true
+	// "took \x11 ms" <nil>
+	// "disk \x12 is full" <nil>
+}

@@ -33,3 +33,13 @@ func ExampleQuery() {
 	// true
 	// true <nil>
 }
+
+// A four-byte variable as the eight-byte encoding has it.
+func ExampleWiden() {
+	var m encoding.Message
+	encoding.EncodeMessage(&m, encoding.FourByte, "took -2.50 s")
+	wide := encoding.Widen(encoding.Float, m.Encoded[0])
+	text, err := encoding.AppendFloat(nil, encoding.EightByte, wide)
+	fmt.Println(string(text), err)
+	// Output: -2.50 <nil>
+}

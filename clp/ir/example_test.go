@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/tracehandler/tracehandler/clp/encoding"
 	"github.com/tracehandler/tracehandler/clp/ir"
 )
 
@@ -143,4 +144,49 @@ func ExampleReopenKV() {
 	// Output:
 	// 1 false true
 	// <nil>
+}
+
+// A message as it is encoded, for a search that looks at its log type before it decodes anything.
+func ExampleEvent_Message() {
+	var stream bytes.Buffer
+	w, err := ir.NewTextWriter(&stream, nil)
+	if err != nil {
+		panic(err)
+	}
+	for _, text := range []string{"took 12 ms\n", "connection to node_7 lost\n", "took 850 ms\n"} {
+		if err := w.Write(1700000000000, []byte(text)); err != nil {
+			panic(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		panic(err)
+	}
+	q, err := encoding.ParseQuery("took 8*", false)
+	if err != nil {
+		panic(err)
+	}
+	r, err := ir.NewReader(&stream, nil)
+	if err != nil {
+		panic(err)
+	}
+	defer r.Close()
+	var m encoding.Message
+	for e, err := range r.All() {
+		if err != nil {
+			panic(err)
+		}
+		message := e.Message()
+		message.Message(&m)
+		found := false
+		if q.MayMatchLogtype(m.Logtype) {
+			if found, err = q.MatchMessage(&m); err != nil {
+				panic(err)
+			}
+		}
+		fmt.Printf("%q %v\n", m.Logtype, found)
+	}
+	// Output:
+	// "took \x11 ms\n" false
+	// "connection to \x12 lost\n" false
+	// "took \x11 ms\n" true
 }

@@ -195,15 +195,6 @@ func (v Value) Int() (int64, bool) {
 	return n, err == nil
 }
 
-// Float returns the number.
-func (v Value) Float() (float64, bool) {
-	if v.Kind() != Number {
-		return 0, false
-	}
-	f, err := strconv.ParseFloat(string(v.Raw()), 64)
-	return f, err == nil
-}
-
 // AppendString appends s as a JSON string: UTF-8 as it is, only what must be escaped is escaped.
 func AppendString(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"

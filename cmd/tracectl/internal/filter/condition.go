@@ -162,9 +162,7 @@ func paths(key string) [][]string {
 	return all
 }
 
-// Lookup returns the value of a dotted key as conditions find it.
-func Lookup(e event.Event, key string) (slog.Value, bool) { return lookup(e, paths(key)) }
-
+// lookup returns the value of the first of the paths that e has.
 func lookup(e event.Event, paths [][]string) (slog.Value, bool) {
 	for _, p := range paths {
 		if v, ok := e.Get(p...); ok {
