@@ -292,7 +292,7 @@ func concreteInputs(t *testing.T, path string) map[string][]string {
 }
 
 // TestCaptureVectors compares the op table after merging capture sidecars with TraceLens'. The sidecars are not in the
-// repository; a small one of the same form is made in TestCaptureMerge.
+// repository; a small one of the same form is made in package capture's TestMerge.
 func TestCaptureVectors(t *testing.T) {
 	dir := os.Getenv("TRACEHANDLER_KINETO")
 	if dir == "" {
