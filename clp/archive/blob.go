@@ -9,7 +9,7 @@ const pageSize = 64 << 10
 
 // blob is a run of decompressed bytes, in pages of pageSize. Either all of them were loaded once, or it knows the frames that
 // they are in: then the pages of a frame come when one of them is needed, and can be let go. It is safe for concurrent
-// use, except for load and free.
+// use, except for load, add, put and free.
 type blob struct {
 	pool  *pool
 	pages []atomic.Pointer[page]
@@ -18,6 +18,9 @@ type blob struct {
 	frames []frame
 	state  []frameState
 	decode func(dst []byte, f frame) ([]byte, error)
+
+	refill  func() error // loads the pages that were left out, if any were
+	filling sync.Mutex   // held by who calls it
 }
 
 // frameState is what is known of a frame of a blob.
@@ -73,24 +76,35 @@ func (b *blob) load(in *input, size uint64) error {
 func (b *blob) add(buf []byte) error {
 	pg, err := b.pool.add(buf)
 	if pg != nil {
-		if len(b.pages) == cap(b.pages) {
-			grown := make([]atomic.Pointer[page], len(b.pages), 2*len(b.pages)+8)
-			for i := range b.pages {
-				grown[i].Store(b.pages[i].Load())
-			}
-			b.pages = grown
-		}
-		b.pages = b.pages[:len(b.pages)+1]
-		b.pages[len(b.pages)-1].Store(pg)
-		b.size += int64(len(buf))
+		b.put(pg, len(buf))
 	}
 	return err
+}
+
+// put appends a page of n bytes, nil if it is left out.
+func (b *blob) put(pg *page, n int) {
+	if len(b.pages) == cap(b.pages) {
+		grown := make([]atomic.Pointer[page], len(b.pages), 2*len(b.pages)+8)
+		for i := range b.pages {
+			grown[i].Store(b.pages[i].Load())
+		}
+		b.pages = grown
+	}
+	b.pages = b.pages[:len(b.pages)+1]
+	b.pages[len(b.pages)-1].Store(pg)
+	b.size += int64(n)
 }
 
 // page returns the page that holds a byte, and where that is in it.
 func (b *blob) page(off int64) (plain []byte, from int, err error) {
 	if b.frames == nil {
-		plain, err = b.pool.bytes(b.pages[off/pageSize].Load())
+		pg := &b.pages[off/pageSize]
+		if pg.Load() == nil {
+			if err := b.fill(pg); err != nil {
+				return nil, 0, err
+			}
+		}
+		plain, err = b.pool.bytes(pg.Load())
 		return plain, int(off % pageSize), err
 	}
 	k := findFrame(b.frames, off)
@@ -105,6 +119,22 @@ func (b *blob) page(off int64) (plain []byte, from int, err error) {
 			return nil, 0, err
 		}
 	}
+}
+
+// fill has pages that were left out loaded, one of which is pg.
+func (b *blob) fill(pg *atomic.Pointer[page]) error {
+	b.filling.Lock()
+	defer b.filling.Unlock()
+	if pg.Load() != nil {
+		return nil
+	}
+	if err := b.refill(); err != nil {
+		return err
+	}
+	if pg.Load() == nil {
+		return errFreed
+	}
+	return nil
 }
 
 // inFrame returns the page in which a byte of a frame is, and where in the page.

@@ -389,6 +389,13 @@ func (r *Reader) loadStreams(to int) error {
 	return nil
 }
 
+// openStream makes in read a stream.
+func (r *Reader) openStream(in *input, i int) {
+	st := &r.tables.streams[i]
+	in.count = &r.spent.columns
+	in.open(r.box.sections[sectionData].part(st.from, max(st.to-st.from, 0)), i)
+}
+
 // loadStream decompresses a stream. If it is damaged, its tables up to the damage are whole.
 func (r *Reader) loadStream(i int) error {
 	in, err := r.inputs.get()
@@ -396,13 +403,14 @@ func (r *Reader) loadStream(i int) error {
 		return err
 	}
 	defer r.inputs.put(in)
-	st := &r.tables.streams[i]
-	in.count = &r.spent.columns
-	in.open(r.box.sections[sectionData].part(st.from, max(st.to-st.from, 0)), i)
-	if err := r.streams[i].load(in, st.size); err != nil {
+	r.openStream(in, i)
+	defer func() { r.spent.columns.add(0, r.streams[i].size) }()
+	if r.filters != nil {
+		return r.loadChosen(i, in)
+	}
+	if err := r.streams[i].load(in, r.tables.streams[i].size); err != nil {
 		return err
 	}
-	r.spent.columns.add(0, r.streams[i].size)
 	// Reading on to the end has a checksum looked at. More bytes than there should be are no harm.
 	if in.err == nil && !in.fill(1) && in.clean {
 		return nil

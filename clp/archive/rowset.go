@@ -48,6 +48,18 @@ func (s *RowSet) Count() (n int64) {
 	return n
 }
 
+// last returns the last row in the set, -1 if it is empty.
+func (s *RowSet) last() int64 {
+	for k := len(s.blocks) - 1; k >= 0; k-- {
+		for i := len(s.blocks[k]) - 1; i >= 0; i-- {
+			if w := s.blocks[k][i]; w != 0 {
+				return int64(k)*blockRows + int64(64*i+bits.Len64(w)) - 1
+			}
+		}
+	}
+	return -1
+}
+
 // next returns the first row of the set at or behind row, Len if there is none.
 func (s *RowSet) next(row int64) int64 {
 	for row < s.n {

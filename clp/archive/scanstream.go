@@ -89,8 +89,7 @@ func (st *streamScan) run(r *Reader) error {
 	}
 	defer r.inputs.put(in)
 	place := &r.tables.streams[st.stream]
-	in.count = &r.spent.columns
-	in.open(r.box.sections[sectionData].part(place.from, max(place.to-place.from, 0)), int(st.stream))
+	r.openStream(in, int(st.stream))
 	at := int64(0)
 	for i, ts := range st.tables {
 		t := &r.tables.list[ts.table]
