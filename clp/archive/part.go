@@ -157,6 +157,7 @@ type effort struct {
 	usual *zstd.Encoder // of the level that is asked for
 	tiny  *zstd.Encoder // of up to tinyFrame bytes: the others do not say how many these are
 	best  *zstd.Encoder // slow; nil until it is needed
+	words wordEncoder   // of columns
 
 	out, second []byte
 }
@@ -206,7 +207,7 @@ func (e *effort) close() {
 
 // choice is which encoder serves a kind of data. Numbers in columns and random strings have few repetitions that a quick
 // encoder misses, and often it makes less of them, because it also takes fewer of those that do not pay. At the begin of one
-// frame in so many, both encoders try.
+// frame in so many, both encoders try. The better one competes with wordEncoder for each frame of a column.
 type choice struct {
 	frames atomic.Uint32
 	usual  atomic.Bool
@@ -215,24 +216,41 @@ type choice struct {
 const (
 	tryFrames = 16
 	trySample = 64 << 10 // bytes
+	tryWords  = 32 << 10 // bytes, of each frame of a column
 
 	// strongBytes is what went into a small archive, at most, on whose compression some time may be spent when it is closed.
 	strongBytes = 4 << 20
 )
 
-// encode makes e.out the frame of plain. strong says that the archive is small.
-func (c *choice) encode(e *effort, plain []byte, strong bool) {
-	if len(plain) <= tinyFrame {
+// encode makes e.out the frame of plain, which are words of a column, or something else. strong says that the archive is
+// small.
+func (c *choice) encode(e *effort, plain []byte, words, strong bool) {
+	switch {
+	case len(plain) <= tinyFrame:
 		e.out = e.tiny.EncodeAll(plain, e.out[:0])
-		return
-	}
-	if strong {
+	case strong:
 		e.out = e.strong(plain, e.out[:0])
-		if e.second = e.quick.EncodeAll(plain, e.second[:0]); len(e.second) < len(e.out) {
-			e.out, e.second = e.second, e.out
-		}
+		e.second = e.quick.EncodeAll(plain, e.second[:0])
+		e.smaller()
+	default:
+		c.large(e, plain, words)
 		return
 	}
+	if words {
+		e.second = e.words.frame(e.second[:0], plain)
+		e.smaller()
+	}
+}
+
+// smaller makes e.out the smaller one of e.out and e.second.
+func (e *effort) smaller() {
+	if len(e.second) < len(e.out) {
+		e.out, e.second = e.second, e.out
+	}
+}
+
+// large is encode for a frame of some size in an archive that is not small.
+func (c *choice) large(e *effort, plain []byte, words bool) {
 	if c.frames.Add(1)%tryFrames == 1 {
 		sample := plain[:min(len(plain), trySample)]
 		e.out = e.quick.EncodeAll(sample, e.out[:0])
@@ -242,6 +260,14 @@ func (c *choice) encode(e *effort, plain []byte, strong bool) {
 	enc := e.quick
 	if c.usual.Load() {
 		enc = e.usual
+	}
+	if words {
+		sample := plain[:min(len(plain), tryWords)]
+		e.out = enc.EncodeAll(sample, e.out[:0])
+		if e.second = e.words.frame(e.second[:0], sample); len(e.second) < len(e.out) {
+			e.out = e.words.frame(e.out[:0], plain)
+			return
+		}
 	}
 	e.out = enc.EncodeAll(plain, e.out[:0])
 }
@@ -307,7 +333,7 @@ func (p *packer) run(j job) {
 		return
 	}
 	defer p.give(e)
-	p.choice[j.kind].encode(e, j.plain, p.strong)
+	p.choice[j.kind].encode(e, j.plain, j.kind < kindTables, p.strong)
 	if j.kind >= kindVars {
 		j.f.dict = newDictFrame(j.plain, len(e.out))
 		p.held.Add(int64(len(j.f.dict.filter)))
