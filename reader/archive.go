@@ -46,6 +46,7 @@ type archiveSource struct {
 	stop    func()
 	query   *kql.Query
 	names   []string      // see Project; nil if all is wanted
+	tail    int64         // records at the end that are wanted; 0 if all are
 	near    archive.Spent // by reading what is around records that were found
 	ended   bool
 	drained bool
@@ -177,6 +178,11 @@ func (s *archiveSource) next(rec *record) error {
 		if s.ended {
 			return s.drain()
 		}
+		if s.tail > 0 {
+			if err := s.seekTail(); err != nil {
+				return err
+			}
+		}
 		r, err := s.nextRecord()
 		switch {
 		case err == io.EOF:
@@ -199,6 +205,20 @@ func (s *archiveSource) next(rec *record) error {
 		}
 		return s.deliver(rec, r)
 	}
+}
+
+// seekTail goes to the last records, if the archive knows where they are.
+func (s *archiveSource) seekTail() error {
+	n := s.tail
+	s.tail = 0
+	if s.query != nil || s.seen.Lines > 0 || n >= s.records || !s.r.Stats().Index || !s.r.Info().Ordered {
+		return nil
+	}
+	if err := s.r.SeekRecord(s.records - n); err != nil {
+		return fmt.Errorf("reader: %s: %w", s.path, err)
+	}
+	s.seen.Lines = s.records - n
+	return nil
 }
 
 func (s *archiveSource) deliver(rec *record, r *archive.Record) error {

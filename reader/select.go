@@ -38,6 +38,24 @@ func (r *Reader) Project(names ...string) {
 	}
 }
 
+// Tail says that only the last n events are looked at, so that others need not be delivered. It must come before the first
+// iteration. Archives with an index begin with the last n records, of which fewer can be read if they are damaged; everything else
+// is read from its start.
+func (r *Reader) Tail(n int64) {
+	if s, ok := r.src.(tailing); ok && n > 0 {
+		s.wantTail(n)
+	}
+}
+
+// tailing is a source that can begin near its end.
+type tailing interface {
+	source
+	wantTail(n int64)
+}
+
+// wantTail implements tailing.
+func (s *archiveSource) wantTail(n int64) { s.tail = n }
+
 // projecting is a source that need not decode all of an event.
 type projecting interface {
 	source

@@ -297,6 +297,17 @@ func (s *setSource) before() int64 {
 // choose implements selecting.
 func (s *setSource) choose(q *kql.Query) { s.query = q }
 
+// wantTail implements tailing: the last part has the last events, if it has so many.
+func (s *setSource) wantTail(n int64) {
+	if s.last == nil || s.last.records < n || s.query != nil || s.upcoming > 0 || s.current != nil {
+		return
+	}
+	s.upcoming = len(s.parts) - 1
+	s.total = s.parts[s.upcoming].first
+	s.done.Lines = s.total
+	s.last.wantTail(n)
+}
+
 // project implements projecting.
 func (s *setSource) project(names []string) { s.names = names }
 

@@ -483,3 +483,51 @@ func TestSelect(t *testing.T) {
 		}
 	}
 }
+
+// TestCutStreams cuts an archive where streams begin: the tables before are read, those behind are damaged.
+func TestCutStreams(t *testing.T) {
+	var lines [][]byte
+	for i := range 300_000 {
+		lines = append(lines, fmt.Appendf(nil, `{"k%d":%d,"n":%d}`, i%4, i, i))
+	}
+	for _, index := range []bool{true, false} {
+		data := write(t, lines, &WriterOptions{NoIndex: !index})
+		r := openBytes(t, data, nil)
+		begin := r.box.sections[sectionData].off
+		streams, tables := r.tables.streams, r.tables.list
+		check(t, r.Close())
+		if len(streams) < 4 {
+			t.Fatalf("%d streams", len(streams))
+		}
+		for i, st := range streams[1:] {
+			want := int64(0)
+			for _, tb := range tables {
+				if int(tb.stream) <= i {
+					want += tb.records
+				}
+			}
+			r := openBytes(t, data[:begin+st.from], nil)
+			n := int64(0)
+			for {
+				record, err := r.Next()
+				if err != nil {
+					checkTyped(t, err)
+					if err == io.EOF {
+						t.Error("no damage")
+					}
+					break
+				}
+				line, err := record.JSON()
+				check(t, err)
+				if !bytes.Equal(line, lines[record.Number()]) {
+					t.Fatalf("record %d is %s", record.Number(), line)
+				}
+				n++
+			}
+			if n != want {
+				t.Errorf("cut before stream %d of %d: %d records, want %d", i+1, len(streams), n, want)
+			}
+			check(t, r.Close())
+		}
+	}
+}

@@ -43,8 +43,11 @@ func (r *Reader) Scan() error {
 }
 
 // CountSure returns the number of records of which the condition is certain to hold, and leaves them out of those that Next
-// returns. It must come before the first Next.
+// returns. It must come before Scan and the first Next.
 func (r *Reader) CountSure() (int64, error) {
+	if r.chosen && r.err == nil {
+		return 0, errors.New("archive: CountSure comes too late")
+	}
 	r.openOnly = true
 	err := r.Scan()
 	return r.scanned.Sure, err

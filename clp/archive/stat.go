@@ -30,6 +30,7 @@ type KeyStats struct {
 // Keys returns what each node takes that has a column, by ascending node. Of an archive without an index all streams are
 // decompressed for that. The next record is the first one afterwards.
 func (r *Reader) Keys() ([]KeyStats, error) {
+	r.stop()
 	stored := r.stored
 	r.stored = false // so that all streams are there
 	defer func() { r.stored = stored }()

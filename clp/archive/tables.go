@@ -43,7 +43,8 @@ func (ts *tables) load(p *pool, in *input, s section, data section, m *schemas) 
 		if in.err != nil {
 			break
 		}
-		if from > uint64(data.size) || i > 0 && int64(from) < ts.streams[i-1].from || size > 1<<62 {
+		from = min(from, uint64(data.size)) // a stream behind the end has no bytes: its tables cannot be read, those of others can
+		if i > 0 && int64(from) < ts.streams[i-1].from || size > 1<<62 {
 			return corrupt(s.name, at, ErrTable, "stream %d begins at %d of %d bytes and has %d", i, from, data.size, size)
 		}
 		if i > 0 {

@@ -115,42 +115,50 @@ func (m *timeMatch) match(pattern string) bool {
 	return m.rest == ""
 }
 
+// timeNumber is a specifier that stands for a number.
+type timeNumber struct {
+	digits, least, most int
+	padded              bool // with a space
+	field               func(m *timeMatch) *int
+}
+
+var timeNumbers = map[byte]timeNumber{
+	'Y': {4, 0, 9999, false, func(m *timeMatch) *int { return &m.year }},
+	'y': {2, 0, 99, false, func(m *timeMatch) *int { return &m.year }},
+	'm': {2, 1, 12, false, func(m *timeMatch) *int { return &m.month }},
+	'd': {2, 1, 31, false, func(m *timeMatch) *int { return &m.day }},
+	'e': {2, 1, 31, true, func(m *timeMatch) *int { return &m.day }},
+	'H': {2, 0, 23, false, func(m *timeMatch) *int { return &m.hour }},
+	'k': {2, 0, 23, true, func(m *timeMatch) *int { return &m.hour }},
+	'I': {2, 1, 12, false, func(m *timeMatch) *int { return &m.half }},
+	'l': {2, 1, 12, true, func(m *timeMatch) *int { return &m.half }},
+	'M': {2, 0, 59, false, func(m *timeMatch) *int { return &m.minute }},
+	's': {2, 0, 60, false, func(m *timeMatch) *int { return &m.second }},
+}
+
+// number takes a number.
+func (m *timeMatch) number(n timeNumber) bool {
+	v, ok := m.digits(n.digits, n.padded)
+	*n.field(m) = v
+	return ok && v >= n.least && v <= n.most
+}
+
 // specifier takes what a specifier stands for.
 func (m *timeMatch) specifier(spec byte, arg string) bool {
-	var ok bool
-	field := func(to *int, n, least, most int, padded bool) bool {
-		*to, ok = m.digits(n, padded)
-		return ok && *to >= least && *to <= most
-	}
+	ok := false
 	stored := `\` + string(spec)
+	if n, is := timeNumbers[spec]; is {
+		ok = m.number(n)
+	}
 	switch spec {
-	case 'Y':
-		ok = field(&m.year, 4, 0, 9999, false)
 	case 'y':
-		if ok = field(&m.year, 2, 0, 99, false); m.year >= 69 {
+		if m.year >= 69 {
 			m.year += 1900
 		} else {
 			m.year += 2000
 		}
-	case 'm':
-		ok = field(&m.month, 2, 1, 12, false)
-	case 'd':
-		ok = field(&m.day, 2, 1, 31, false)
-	case 'e':
-		ok = field(&m.day, 2, 1, 31, true)
-	case 'H':
-		ok = field(&m.hour, 2, 0, 23, false)
-	case 'k':
-		ok = field(&m.hour, 2, 0, 23, true)
-	case 'I':
-		ok = field(&m.half, 2, 1, 12, false)
-	case 'l':
-		ok = field(&m.half, 2, 1, 12, true)
-	case 'M':
-		ok = field(&m.minute, 2, 0, 59, false)
 	case 's':
-		stored = `\S`
-		if ok = field(&m.second, 2, 0, 60, false); m.second == 60 {
+		if stored = `\S`; m.second == 60 {
 			m.second, stored = 59, `\J`
 		}
 	case 'B', 'A':

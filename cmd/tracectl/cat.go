@@ -118,6 +118,9 @@ func runCat(cmd *cobra.Command, args []string, o *catOptions) error {
 			in.Project(slices.Concat(names, f.Names(), filter.TimeKeys)...)
 		}
 	}
+	if o.tail.set && f.Empty() && len(ins) == 1 {
+		ins[0].Tail(int64(o.tail.n))
+	}
 	if isTerminal(cmd.OutOrStdout()) {
 		p.live = slices.Contains(paths, stdin)
 	} else {
