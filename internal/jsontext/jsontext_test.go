@@ -251,15 +251,16 @@ func TestSkip(t *testing.T) {
 // TestDepth counts what encloses a value.
 func TestDepth(t *testing.T) {
 	for _, depth := range []int{0, 1, 63, 1024, MaxDepth - 1, MaxDepth} {
-		room := MaxDepth - depth
-		text := []byte(strings.Repeat("[", room) + strings.Repeat("]", room))
-		if len(text) > 0 {
-			if end, f := ScanValue(text, 0, depth); end != len(text) {
-				t.Errorf("%d levels inside of %d: %d, %s", room, depth, end, f.At(text, ^end))
+		for _, c := range []struct{ begin, end string }{{"[", "]"}, {`{"":`, "}"}} {
+			room := MaxDepth - depth
+			text := strings.Repeat(c.begin, room) + "1" + strings.Repeat(c.end, room)
+			if end, f := ScanValue([]byte(text), 0, depth); end != len(text) {
+				t.Errorf("%d times %s inside of %d levels: %d, fault %d", room, c.begin, depth, end, f)
 			}
-		}
-		if end, f := ScanValue(append([]byte("["), append(text, ']')...), 0, depth); end != ^room || f != FaultDepth {
-			t.Errorf("%d levels inside of %d: %d, fault %d", room+1, depth, end, f)
+			at := room * len(c.begin)
+			if end, f := ScanValue([]byte(c.begin+text+c.end), 0, depth); end != ^at || f != FaultDepth {
+				t.Errorf("%d times %s inside of %d levels: %d, fault %d", room+1, c.begin, depth, end, f)
+			}
 		}
 	}
 }
