@@ -67,7 +67,7 @@ func (w *writer) appendTop(dst []byte, a slog.Attr) []byte {
 		case slog.KindDuration:
 			return strconv.AppendInt(appendKey(dst, a.Key), int64(a.Value.Duration()), 10)
 		case slog.KindTime:
-			return w.b.when.append(appendKey(dst, a.Key), a.Value.Time())
+			return w.b.when.AppendQuoted(appendKey(dst, a.Key), a.Value.Time())
 		}
 	}
 	mark, depth, groups := len(dst), w.depth, len(w.b.groups)

@@ -3,6 +3,8 @@ package event
 import (
 	"encoding/json"
 	"sync"
+
+	"github.com/tracehandler/tracehandler/internal/slogtext"
 )
 
 // Buffer is the memory that an encoder works with: the output, and what encoding it again and again needs. The zero
@@ -10,10 +12,10 @@ import (
 type Buffer struct {
 	B []byte // the output: whole events, one after the other
 
-	now    clock    // the second of the last record
-	when   clock    // the second of the last time among the attributes
-	groups []string // open groups, for ReplaceAttr
-	keys   []string // keys of maps, to be sorted
+	now    slogtext.Clock // the second of the last record
+	when   slogtext.Clock // the second of the last time among the attributes
+	groups []string       // open groups, for ReplaceAttr
+	keys   []string       // keys of maps, to be sorted
 
 	json *json.Encoder // writes to foreign; made when first needed
 	sink foreign

@@ -152,7 +152,7 @@ func (j *JSON) openGroups(dst []byte) (_ []byte, body int) {
 func (j *JSON) appendBuiltins(dst []byte, b *Buffer, r *slog.Record) []byte {
 	if !r.Time.IsZero() {
 		dst = append(dst, `"time":`...)
-		dst = b.now.append(dst, r.Time)
+		dst = b.now.AppendQuoted(dst, r.Time)
 		dst = append(dst, ',')
 	}
 	switch r.Level {

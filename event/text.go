@@ -6,8 +6,9 @@ import (
 	"math"
 	"math/bits"
 	"strconv"
-	"time"
 	"unicode/utf8"
+
+	"github.com/tracehandler/tracehandler/internal/slogtext"
 )
 
 // appendComma appends what goes before the next member of an object: nothing if the object was just opened. No value
@@ -236,7 +237,7 @@ func appendFloat(dst []byte, f float64, size int) []byte {
 			dst = append(dst, '-')
 		}
 		dst = strconv.AppendUint(dst, n/1e6, 10)
-		return appendFraction(dst, uint32(n%1e6)*1000)
+		return slogtext.AppendFraction(dst, uint32(n%1e6)*1000)
 	}
 	if abs == 0 || size == 64 && abs >= 1e-6 && abs < 1e21 || size == 32 && float32(abs) >= 1e-6 && float32(abs) < 1e21 {
 		return strconv.AppendFloat(dst, f, 'f', -1, size)
@@ -249,77 +250,7 @@ func appendFloat(dst []byte, f float64, size int) []byte {
 	return dst
 }
 
-// appendLevel appends l as the string that [slog.Level.String] returns, without making one.
+// appendLevel appends l as a JSON string.
 func appendLevel(dst []byte, l slog.Level) []byte {
-	base, name := slog.LevelDebug, `"DEBUG`
-	switch {
-	case l >= slog.LevelError:
-		base, name = slog.LevelError, `"ERROR`
-	case l >= slog.LevelWarn:
-		base, name = slog.LevelWarn, `"WARN`
-	case l >= slog.LevelInfo:
-		base, name = slog.LevelInfo, `"INFO`
-	}
-	dst = append(dst, name...)
-	if d := int64(l) - int64(base); d != 0 {
-		if d > 0 {
-			dst = append(dst, '+')
-		}
-		dst = strconv.AppendInt(dst, d, 10)
-	}
-	return append(dst, '"')
+	return append(slogtext.AppendLevel(append(dst, '"'), l), '"')
 }
-
-// clock remembers the text of one second.
-type clock struct {
-	unix       int64
-	loc        *time.Location
-	head, tail []byte // "2026-11-30T10:46:59 and Z", with their quotes
-	text       [64]byte
-}
-
-// append appends t as a JSON string: RFC 3339 with as many digits of the second as it has.
-func (c *clock) append(dst []byte, t time.Time) []byte {
-	if t.Unix() != c.unix || t.Location() != c.loc {
-		c.set(t)
-	}
-	dst = append(dst, c.head...)
-	if ns := uint32(t.Nanosecond()); ns != 0 {
-		dst = appendFraction(dst, ns)
-	}
-	return append(dst, c.tail...)
-}
-
-func (c *clock) set(t time.Time) {
-	c.unix, c.loc = t.Unix(), t.Location()
-	text := append(c.text[:0], '"')
-	text = t.AppendFormat(text, time.RFC3339)
-	zone := len("+00:00")
-	if text[len(text)-1] == 'Z' {
-		zone = len("Z")
-	}
-	text = append(text, '"')
-	c.head = text[:len(text)-1-zone]
-	c.tail = text[len(c.head):]
-}
-
-// appendFraction appends a point and the digits of ns nanoseconds, which are not 0, without zeros at the end.
-func appendFraction(dst []byte, ns uint32) []byte {
-	text := [10]byte{0: '.'}
-	a, b := ns/1e5, ns%1e5 // four and five digits
-	copy(text[1:], pairs[a/100*2:][:2])
-	copy(text[3:], pairs[a%100*2:][:2])
-	copy(text[5:], pairs[b/1000*2:][:2])
-	copy(text[7:], pairs[b/10%100*2:][:2])
-	text[9] = '0' + byte(b%10)
-	n := len(text)
-	for text[n-1] == '0' {
-		n--
-	}
-	return append(dst, text[:n]...)
-}
-
-// pairs has the two digits of each number below 100.
-const pairs = "00010203040506070809" + "10111213141516171819" + "20212223242526272829" + "30313233343536373839" +
-	"40414243444546474849" + "50515253545556575859" + "60616263646566676869" + "70717273747576777879" +
-	"80818283848586878889" + "90919293949596979899"

@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
-	"time"
 )
 
 // TestFloats compares with encoding/json: the texts must be the same to the digit.
@@ -37,27 +36,6 @@ func TestFloats(t *testing.T) {
 		f := math.Pow(10, float64(e-350))
 		for _, f := range []float64{f, math.Nextafter(f, 0), math.Nextafter(f, math.Inf(1)), 1 / f, -f, f * 9.999999} {
 			check(f)
-		}
-	}
-}
-
-// TestTimes compares with the time package, second after second with one clock.
-func TestTimes(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(1, 2))
-	zones := []*time.Location{time.UTC, time.Local, time.FixedZone("a", 3600), time.FixedZone("b", -12345), time.FixedZone("c", 60)}
-	var c clock
-	at := when
-	for range 20_000 {
-		at = at.Add(time.Duration(rnd.Int64N(3e8)) / time.Duration(math.Pow(10, float64(rnd.IntN(9)))))
-		if rnd.IntN(10) == 0 {
-			at = at.Truncate(time.Duration(math.Pow(10, float64(rnd.IntN(10)))))
-		}
-		if rnd.IntN(10) == 0 {
-			at = at.In(zones[rnd.IntN(len(zones))])
-		}
-		want := at.Format(`"` + time.RFC3339Nano + `"`)
-		if got := string(c.append(nil, at)); got != want {
-			t.Fatalf("got %s, want %s", got, want)
 		}
 	}
 }

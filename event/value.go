@@ -54,7 +54,7 @@ func (w *writer) appendScalar(dst []byte, v slog.Value) []byte {
 	case slog.KindDuration:
 		return strconv.AppendInt(dst, int64(v.Duration()), 10)
 	case slog.KindTime:
-		return w.b.when.append(dst, v.Time())
+		return w.b.when.AppendQuoted(dst, v.Time())
 	}
 	return w.appendAny(dst, v.Any(), true)
 }
@@ -96,7 +96,7 @@ func (w *writer) appendAny(dst []byte, v any, attr bool) []byte {
 	case time.Duration:
 		return strconv.AppendInt(dst, int64(v), 10)
 	case time.Time:
-		return w.b.when.append(dst, v)
+		return w.b.when.AppendQuoted(dst, v)
 	case slog.Level:
 		return appendLevel(dst, v)
 	case json.Number:

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/tracehandler/tracehandler/clp/ir"
+	"github.com/tracehandler/tracehandler/internal/slogtext"
 )
 
 // Builder takes the members of a record one by one, as *archive.Row does. Members come in the order in which AppendLine has them;
@@ -64,7 +65,7 @@ func (t *template) build(d *Decoder, b Builder, e *ir.Event) error {
 		if v.hasTime {
 			b.Time(slog.TimeKey, d.when.at(v.millis, v.nanos, v.zone))
 		}
-		d.levelText = appendLevel(d.levelText[:0], v.level)
+		d.levelText = slogtext.AppendLevel(d.levelText[:0], v.level)
 		b.String(slog.LevelKey, d.levelText)
 		if err := t.buildSource(d, b, e, v); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tracehandler/tracehandler/clp/ir"
 	"github.com/tracehandler/tracehandler/internal/jsontext"
+	"github.com/tracehandler/tracehandler/internal/slogtext"
 )
 
 // Decoder turns the events of one stream into JSON lines. It is for one goroutine at a time.
@@ -255,7 +256,7 @@ func (a *autoReader) appendBuiltins(dst []byte, canonical bool) []byte {
 	switch {
 	case canonical:
 		dst = append(appendComma(dst), `"level":"`...)
-		dst = append(appendLevel(dst, a.num), '"')
+		dst = append(slogtext.AppendLevel(dst, a.num), '"')
 	case len(a.name) > 0:
 		dst = append(appendComma(dst), `"level":`...)
 		dst = ir.AppendQuoted(dst, a.name)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tracehandler/tracehandler/clp/ir"
 	"github.com/tracehandler/tracehandler/event"
+	"github.com/tracehandler/tracehandler/internal/slogtext"
 )
 
 // layout is an event under construction. It does with a Builder what the JSON encoder does with bytes; the two must
@@ -26,7 +27,7 @@ type layout struct {
 	leaves int // user-generated values so far
 	exact  exact
 	text   []byte
-	when   clock
+	when   slogtext.Clock
 	json   event.Buffer
 }
 
@@ -260,33 +261,9 @@ func (l *layout) float(key string, v float64) {
 func isWhole(v float64) bool { return v == math.Trunc(v) && math.Abs(v) < 1e21 }
 
 func (l *layout) time(key string, t time.Time) {
-	l.text = l.when.append(l.text[:0], t)
+	l.text = l.when.Append(l.text[:0], t)
 	l.b.StringBytes(key, l.text)
 	l.leaves++
-}
-
-// clock remembers the text of one second.
-type clock struct {
-	unix       int64
-	loc        *time.Location
-	head, tail []byte // "2026-11-30T10:46:59" and "Z"
-	text       [64]byte
-}
-
-// append appends t as RFC 3339 with as many digits of the second as it has.
-func (c *clock) append(dst []byte, t time.Time) []byte {
-	if t.Unix() != c.unix || t.Location() != c.loc || c.head == nil {
-		c.unix, c.loc = t.Unix(), t.Location()
-		text := t.AppendFormat(c.text[:0], time.RFC3339)
-		zone := len("+00:00")
-		if text[len(text)-1] == 'Z' {
-			zone = len("Z")
-		}
-		c.head, c.tail = text[:len(text)-zone], text[len(text)-zone:]
-	}
-	dst = append(dst, c.head...)
-	dst = appendFraction(dst, int64(t.Nanosecond()))
-	return append(dst, c.tail...)
 }
 
 // spelled notes the JSON text of the number that comes next.

@@ -3,7 +3,6 @@ package slogkv
 import (
 	"log/slog"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/tracehandler/tracehandler/event"
@@ -116,29 +115,14 @@ func parseLevel(text []byte) (l slog.Level, ok bool) {
 	if len(text) < 2 || text[0] != '"' {
 		return 0, false
 	}
-	s := string(text[1 : len(text)-1])
-	name, num := s, 0
-	if i := strings.IndexAny(s, "+-"); i > 0 {
-		var err error
-		name = s[:i]
-		if num, err = strconv.Atoi(s[i:]); err != nil {
-			return 0, false
+	text = text[1 : len(text)-1]
+	for _, l := range []slog.Level{slog.LevelInfo, slog.LevelDebug, slog.LevelWarn, slog.LevelError} {
+		if l.String() == string(text) {
+			return l, true
 		}
 	}
-	switch name {
-	case "DEBUG":
-		l = slog.LevelDebug
-	case "INFO":
-		l = slog.LevelInfo
-	case "WARN":
-		l = slog.LevelWarn
-	case "ERROR":
-		l = slog.LevelError
-	default:
-		return 0, false
-	}
-	l += slog.Level(num)
-	return l, l.String() == s
+	err := l.UnmarshalText(text)
+	return l, err == nil && l.String() == string(text)
 }
 
 // parseSource reads a source whose members are those of slog.Source, in their order and not empty.

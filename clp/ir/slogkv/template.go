@@ -9,6 +9,7 @@ import (
 	"github.com/tracehandler/tracehandler/clp/ir"
 	"github.com/tracehandler/tracehandler/event"
 	"github.com/tracehandler/tracehandler/internal/jsontext"
+	"github.com/tracehandler/tracehandler/internal/slogtext"
 )
 
 // template is the line of all events of one shape, with holes for the values. It is made for streams with this mapping
@@ -227,7 +228,7 @@ func (t *template) append(d *Decoder, dst []byte, e *ir.Event) ([]byte, error) {
 			dst = append(dst, `"time":"`...)
 			dst = append(append(d.when.append(dst, v.millis, v.nanos, v.zone), '"'), ',')
 		}
-		dst = append(appendLevel(append(dst, `"level":"`...), v.level), '"')
+		dst = append(slogtext.AppendLevel(append(dst, `"level":"`...), v.level), '"')
 		if v.pathAt >= 0 || v.functionAt >= 0 || v.line != 0 {
 			if err = t.knowSource(d, e, v); err != nil {
 				return dst, err
@@ -329,27 +330,6 @@ func appendFloat(dst []byte, f float64, point bool) []byte {
 func appendBare(dst []byte, f float64) []byte  { return appendFloat(dst, f, false) }
 func appendPoint(dst []byte, f float64) []byte { return appendFloat(dst, f, true) }
 
-// appendLevel appends the text of a level as slog.Level.String has it.
-func appendLevel(dst []byte, l slog.Level) []byte {
-	base, name := slog.LevelDebug, "DEBUG"
-	switch {
-	case l >= slog.LevelError:
-		base, name = slog.LevelError, "ERROR"
-	case l >= slog.LevelWarn:
-		base, name = slog.LevelWarn, "WARN"
-	case l >= slog.LevelInfo:
-		base, name = slog.LevelInfo, "INFO"
-	}
-	dst = append(dst, name...)
-	if d := int64(l) - int64(base); d != 0 {
-		if d > 0 {
-			dst = append(dst, '+')
-		}
-		dst = strconv.AppendInt(dst, d, 10)
-	}
-	return dst
-}
-
 // seconds remembers the text of one second.
 type seconds struct {
 	valid      bool
@@ -383,23 +363,5 @@ func (s *seconds) append(dst []byte, millis, nanos, zone int64) []byte {
 		s.head, s.unix, s.zone, s.valid = text[:len(text)-tail], unix, zone, true
 	}
 	dst = append(dst, s.head...)
-	return append(appendFraction(dst, ms*1e6+nanos), s.tail...)
-}
-
-// appendFraction appends a point and the digits of nanoseconds, without zeros at the end; nothing for 0.
-func appendFraction(dst []byte, ns int64) []byte {
-	if ns == 0 {
-		return dst
-	}
-	var digits [10]byte
-	for i, x := len(digits)-1, uint32(ns); i > 0; i-- {
-		digits[i] = '0' + byte(x%10)
-		x /= 10
-	}
-	digits[0] = '.'
-	n := len(digits)
-	for digits[n-1] == '0' {
-		n--
-	}
-	return append(dst, digits[:n]...)
+	return append(slogtext.AppendFraction(dst, uint32(ms*1e6+nanos)), s.tail...)
 }
