@@ -14,12 +14,13 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strconv"
+	"runtime"
 	"time"
 
 	"github.com/tracehandler/tracehandler/clp/archive"
 	"github.com/tracehandler/tracehandler/clp/kql"
 	"github.com/tracehandler/tracehandler/event"
+	"github.com/tracehandler/tracehandler/internal/temporary"
 	"github.com/tracehandler/tracehandler/internal/vfs"
 	"github.com/tracehandler/tracehandler/naming"
 	"github.com/tracehandler/tracehandler/reader"
@@ -37,6 +38,7 @@ type archiveOut struct {
 	parts  []*archivePart
 	events int64
 	copied *archivePart // the one being written; nil before the first event
+	spill  *temporary.Spill
 }
 
 type archivePart struct {
@@ -54,11 +56,15 @@ func (c *copying) archiveFile(src string) (Report, error) {
 }
 
 func (c *copying) toArchive(src string) (err error) {
-	a := &archiveOut{c: c, source: src}
+	a := &archiveOut{c: c, source: src, spill: temporary.NewSpill(vfs.OS, c.dst)}
 	if a.time, err = c.timeKey(); err != nil {
 		return err
 	}
 	if a.id, err = setID(src); err != nil {
+		return err
+	}
+	// An earlier conversion, which was killed, may have left its files.
+	if err := temporary.RemoveAll(vfs.OS, c.dst); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.drop()) }()
@@ -161,29 +167,17 @@ func (a *archiveOut) add(l *reader.Line) error {
 	return nil
 }
 
-// begin begins an archive. Its temporary file has a name as those of package finalize: whoever finds one that is not locked may
-// remove it.
+// begin begins an archive.
 func (a *archiveOut) begin() error {
 	c := a.c
-	p := &archivePart{}
-	for n := 1; p.f == nil; n++ {
-		name := c.dst + ".archive-" + strconv.Itoa(n) + naming.PartialSuffix
-		f, err := vfs.OS.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
-		if errors.Is(err, fs.ErrExist) && n < 1000 {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		p.f = f
-	}
-	a.parts = append(a.parts, p)
-	if err := p.f.TryLock(); err != nil {
+	f, err := temporary.Create(vfs.OS, c.dst)
+	if err != nil {
 		return err
 	}
-	var err error
-	p.w, err = archive.NewWriter(p.f, &archive.WriterOptions{
-		Level: c.o.Level, Memory: c.o.Memory, TimeKey: a.time,
+	p := &archivePart{f: f}
+	a.parts = append(a.parts, p)
+	p.w, err = archive.NewWriter(f, &archive.WriterOptions{
+		Level: c.o.Level, Memory: c.o.Memory, Spill: a.spill, TimeKey: a.time, Concurrency: runtime.GOMAXPROCS(0),
 		Fields: []slog.Attr{slog.String("_filename", filepath.Base(a.source)), slog.Group("tracehandler",
 			slog.String("journal", a.id), slog.Int("part", len(a.parts)), slog.Int64("first", a.events))},
 	})
@@ -195,10 +189,11 @@ func (a *archiveOut) begin() error {
 func (a *archiveOut) finish() error {
 	p := a.copied
 	a.copied = nil
-	if err := p.w.Close(); err != nil {
+	err := p.w.Close()
+	a.spill.Close()
+	if err != nil {
 		return err
 	}
-	p.w = nil
 	return p.f.Sync()
 }
 
@@ -341,9 +336,13 @@ func (a *archiveOut) publish() error {
 // drop removes what has no name yet.
 func (a *archiveOut) drop() (err error) {
 	for _, p := range a.parts {
+		if p.w != nil {
+			p.w.Abort()
+		}
 		if p.f != nil {
 			err = errors.Join(err, p.f.Close(), os.Remove(p.f.Name()))
 		}
 	}
+	a.spill.Close()
 	return err
 }

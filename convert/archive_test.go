@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/tracehandler/tracehandler/clp/kql"
 	"github.com/tracehandler/tracehandler/event"
 	"github.com/tracehandler/tracehandler/format"
+	"github.com/tracehandler/tracehandler/internal/vfs"
 	"github.com/tracehandler/tracehandler/naming"
 	"github.com/tracehandler/tracehandler/reader"
 )
@@ -147,10 +149,29 @@ func TestArchiveErrors(t *testing.T) {
 	if _, err := File(t.Context(), filepath.Join(dir, "good"), dst, format.CLP, &Options{Overwrite: true}); err != nil || strings.Count(content(t, dst), "\n") != 10 {
 		t.Error(err)
 	}
-	// What somebody else is writing, or has left, is not in the way.
-	write(t, dst+".archive-1"+naming.PartialSuffix, "of somebody else")
-	if _, err := File(t.Context(), filepath.Join(dir, "good"), dst, format.CLP, &Options{Overwrite: true}); err != nil {
-		t.Error(err)
+}
+
+// TestArchiveLeftovers: what a killed conversion has left is removed, what somebody writes just now is not in the way.
+func TestArchiveLeftovers(t *testing.T) {
+	dir := t.TempDir()
+	src, dst := filepath.Join(dir, "app.ndjson"), filepath.Join(dir, "app.clp")
+	write(t, src, lines(10))
+	f, err := vfs.OS.OpenFile(dst+".archive-2"+naming.PartialSuffix, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := f.TryLock(); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []string{"1", "3"} {
+		write(t, dst+".archive-"+n+naming.PartialSuffix, "left")
+	}
+	if _, err := File(t.Context(), src, dst, format.CLP, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := names(t, dir); !slices.Equal(got, []string{"app.clp", "app.clp.archive-2.partial", "app.ndjson"}) {
+		t.Errorf("there are %q", got)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/tracehandler/tracehandler/clp/ir/slogkv"
 	"github.com/tracehandler/tracehandler/event"
 	"github.com/tracehandler/tracehandler/format"
+	"github.com/tracehandler/tracehandler/internal/temporary"
 	"github.com/tracehandler/tracehandler/internal/vfs"
 	"github.com/tracehandler/tracehandler/internal/vfs/crashfs"
 )
@@ -251,7 +252,7 @@ func TestTemporaries(t *testing.T) {
 	}
 	for name, want := range map[string]bool{"a.archive-1.partial": true, "a.archive-.partial": false, ".archive-1.partial": false,
 		"a.archive-x.partial": false, "a.archive-+1.partial": false, "a.archive-1": false, "a.archive-99999.partial": false} {
-		if _, ok := temporaryOf(name); ok != want {
+		if _, ok := temporary.Of(name); ok != want {
 			t.Errorf("%s: %v", name, ok)
 		}
 	}

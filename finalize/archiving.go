@@ -17,6 +17,7 @@ import (
 	"github.com/tracehandler/tracehandler/clp/archive"
 	"github.com/tracehandler/tracehandler/clp/ir"
 	"github.com/tracehandler/tracehandler/clp/ir/slogkv"
+	"github.com/tracehandler/tracehandler/internal/temporary"
 	"github.com/tracehandler/tracehandler/internal/vfs"
 )
 
@@ -38,6 +39,7 @@ type archiving struct {
 	src        *growing
 	ctx        context.Context // done when the work is to end, with the reason as its cause
 	cancel     context.CancelCauseFunc
+	spill      *temporary.Spill // of the archive that is being made
 
 	mu       sync.Mutex // guards progress, and that it is called once at a time
 	progress func(done, total int64)
@@ -69,6 +71,7 @@ func (p *part) name() string { return p.out.f.Name() }
 
 func newArchiving(p *Partial, o ArchiveOptions, background bool) *archiving {
 	a := &archiving{fs: p.fs, path: p.path, memory: o.Memory, background: background, find: p.old, src: newGrowing(p.f, 0), done: make(chan struct{})}
+	a.spill = temporary.NewSpill(a.fs, a.path)
 	a.ctx, a.cancel = context.WithCancelCause(context.Background())
 	return a
 }
@@ -106,6 +109,7 @@ func (a *archiving) drop() {
 		p.out.close(a.fs, !p.published)
 	}
 	a.parts = nil
+	a.spill.Close()
 }
 
 // run makes the archives. After an error there are none.
@@ -225,16 +229,16 @@ func (a *archiving) lineOf(e *ir.Event) bool {
 
 // begin begins an archive.
 func (a *archiving) begin() (*part, error) {
-	f, err := createTemporary(a.fs, a.path)
+	f, err := temporary.Create(a.fs, a.path)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("finalize: %w", err)
 	}
 	p := &part{out: &output{f: f}}
 	level := a.journal.Level
 	if level < 0 || level > 19 {
 		level = 0
 	}
-	p.w, err = archive.NewWriter(p.out, &archive.WriterOptions{Level: level, Memory: a.memory, Concurrency: a.processors(), TimeKey: []string{slog.TimeKey},
+	p.w, err = archive.NewWriter(p.out, &archive.WriterOptions{Level: level, Memory: a.memory, Spill: a.spill, Concurrency: a.processors(), TimeKey: []string{slog.TimeKey},
 		Fields: a.fields(a.made()+1, a.events)})
 	if err != nil {
 		p.out.close(a.fs, true)
@@ -264,7 +268,9 @@ func (a *archiving) finish(p *part, deep bool) error {
 		a.parts = a.parts[:len(a.parts)-1]
 		return nil
 	}
-	if err := p.w.Close(); err != nil {
+	err := p.w.Close()
+	a.spill.Close()
+	if err != nil {
 		return fmt.Errorf("finalize: write %s: %w", p.name(), err)
 	}
 	if err := a.verify(p, deep); err != nil {

@@ -6,8 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/tracehandler/tracehandler/format"
+	"github.com/tracehandler/tracehandler/internal/temporary"
 	"github.com/tracehandler/tracehandler/internal/vfs"
 	"github.com/tracehandler/tracehandler/naming"
 )
@@ -95,6 +97,12 @@ type claim struct {
 	reopened      bool          // the partial was a finished trace
 }
 
+// isReserved reports whether the partial of no trace may have the name, because recovery would take it for something else.
+func isReserved(partial string) bool {
+	_, ok := temporary.Of(partial)
+	return ok || strings.HasSuffix(partial, journalSuffix)
+}
+
 // errMoved says that a file was renamed, removed or created under our hands.
 var errMoved = errors.New("finalize: file moved")
 
@@ -153,18 +161,10 @@ func (c *claim) hold(f vfs.File, name string) error {
 	if err != nil {
 		return fmt.Errorf("finalize: %w", err)
 	}
-	if !sameFile(held, named) {
+	if !vfs.SameFile(held, named) {
 		return errMoved
 	}
 	return nil
-}
-
-// sameFile is os.SameFile, also for file systems of tests, whose Sys identifies the file if it is not nil.
-func sameFile(a, b fs.FileInfo) bool {
-	if os.SameFile(a, b) {
-		return true
-	}
-	return a.Sys() != nil && a.Sys() == b.Sys()
 }
 
 // next deals with the finished trace f: it becomes a partial again, or, if it is an archive, which is written once,

@@ -154,7 +154,7 @@ func (p *Partial) there() error {
 	if err != nil {
 		return fmt.Errorf("finalize: sync %s: %w", p.Name(), reason(err))
 	}
-	if !sameFile(held, named) {
+	if !vfs.SameFile(held, named) {
 		return fmt.Errorf("finalize: sync %s: somebody replaced it", p.Name())
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tracehandler/tracehandler/format"
+	"github.com/tracehandler/tracehandler/internal/temporary"
 	"github.com/tracehandler/tracehandler/internal/vfs"
 	"github.com/tracehandler/tracehandler/naming"
 )
@@ -76,7 +77,7 @@ func recoverDir(dir string, o Options) ([]Report, error) {
 			continue
 		}
 		path := filepath.Join(dir, name)
-		if _, ok := temporaryOf(e.Name()); ok {
+		if _, ok := temporary.Of(e.Name()); ok {
 			errs = append(errs, dropTemporary(path+naming.PartialSuffix, o))
 			continue
 		}
@@ -96,6 +97,25 @@ func recoverDir(dir string, o Options) ([]Report, error) {
 	return reports, errors.Join(errs...)
 }
 
+// dropTemporary removes what is left of an archive that was not finished, if its maker is dead.
+func dropTemporary(name string, o Options) error {
+	if o.DryRun {
+		return nil
+	}
+	if err := temporary.Remove(o.FS, name); err != nil {
+		return fmt.Errorf("finalize: %w", err)
+	}
+	return nil
+}
+
+// dropTemporaries removes what is left of archives of the trace that were not finished.
+func (p *Partial) dropTemporaries() error {
+	if err := temporary.RemoveAll(p.fs, p.path); err != nil {
+		return fmt.Errorf("finalize: %w", err)
+	}
+	return nil
+}
+
 // dropJournal removes a journal that has no partial: it was applied, and its removal was lost in a crash.
 func dropJournal(trace string, o Options) error {
 	if _, err := o.FS.Lstat(trace + naming.PartialSuffix); !errors.Is(err, fs.ErrNotExist) || o.DryRun {
@@ -110,7 +130,7 @@ func dropJournal(trace string, o Options) error {
 // recoverFile completes the partial of the trace at path.
 func recoverFile(path string, o Options) (Report, error) {
 	c := claim{fs: o.FS, path: path, partial: path + naming.PartialSuffix}
-	if _, ok := temporaryOf(filepath.Base(c.partial)); ok {
+	if _, ok := temporary.Of(filepath.Base(c.partial)); ok {
 		return Report{}, dropTemporary(c.partial, o)
 	}
 	f, err := c.lock(c.partial)
@@ -143,7 +163,7 @@ func (p *Partial) recover() error {
 	}
 	s.close()
 	if p.report.Format == format.CLP {
-		return dropTemporaries(p.fs, p.path)
+		return p.dropTemporaries()
 	}
 	return nil
 }

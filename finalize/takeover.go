@@ -19,7 +19,7 @@ func (p *Partial) resume() error {
 	}
 	defer s.close()
 	if p.report.Format == format.CLP {
-		if err := dropTemporaries(p.fs, p.path); err != nil {
+		if err := p.dropTemporaries(); err != nil {
 			return err
 		}
 	}

@@ -56,7 +56,8 @@ func (w *Writer) end() {
 	}
 	w.packer.wait()
 	w.packer.close()
-	w.nodes, w.ids, w.tables, w.order, w.shapes, w.ingest = nil, nil, nil, nil, nil, ingest{}
+	w.nodes, w.ids, w.tables, w.order, w.shapes, w.ingest, w.row = nil, nil, nil, nil, nil, ingest{}, Row{w: w}
+	w.places, w.young, w.paths = nil, textBatch{}, nil
 	w.vars, w.logs, w.arrays = dictWriter{}, dictWriter{}, dictWriter{}
 	w.held.Store(0)
 }
@@ -83,6 +84,7 @@ func fragmentSize(list []fragment) (n int64) {
 
 func (w *Writer) assemble() error {
 	w.settle()
+	w.ids, w.tables, w.shapes, w.places, w.ingest, w.row = nil, nil, nil, nil, ingest{}, Row{w: w} // what only records need
 	w.packer.strong = w.input <= strongBytes
 	for _, d := range []*dictWriter{&w.vars, &w.logs, &w.arrays} {
 		d.flush(w)
@@ -204,7 +206,7 @@ func (w *Writer) data() (list []byte, data []fragment, own []ownPacket) {
 		t.drop()
 	}
 	closeOpen()
-	w.packer.pending.Wait()
+	w.packer.settle()
 
 	index := newIndexBuilder()
 	list = bytesLE(nil, uint64(len(streams)))

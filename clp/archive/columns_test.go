@@ -29,7 +29,7 @@ func mappings(records, keys int) (lines [][]byte, size int64) {
 // TestManyColumns has thousands of columns that have one value.
 func TestManyColumns(t *testing.T) {
 	lines, size := mappings(40, 600)
-	for _, o := range []WriterOptions{{}, {Concurrency: 3}, {Memory: 48 << 20}} {
+	for _, o := range []WriterOptions{{}, {Concurrency: 3}, {Memory: 96 << 20}} {
 		var b bytes.Buffer
 		w, err := NewWriter(&b, &o)
 		check(t, err)

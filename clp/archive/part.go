@@ -272,10 +272,13 @@ func (c *choice) large(e *effort, plain []byte, words bool) {
 	e.out = enc.EncodeAll(plain, e.out[:0])
 }
 
+// waitingFrames is how many frames may wait to be compressed: about those of a table.
+const waitingFrames = 16
+
 // start makes so many goroutines more that compress.
 func (p *packer) start(workers int) {
 	if p.jobs == nil {
-		p.jobs = make(chan job, workers)
+		p.jobs = make(chan job, waitingFrames)
 	}
 	for range workers {
 		p.workers.Go(func() {
@@ -286,14 +289,27 @@ func (p *packer) start(workers int) {
 	}
 }
 
-// pack compresses a frame, now or soon. The columns of a table are full at the same time: who has a frame while all others
-// are busy compresses it himself.
+// pack compresses a frame, now or soon. The columns of a table are full at the same time: who has a frame while many wait
+// compresses it himself.
 func (p *packer) pack(j job) {
 	p.pending.Add(1)
 	select {
 	case p.jobs <- j: // never if there is no channel
 	default:
 		p.run(j)
+	}
+}
+
+// settle waits until all frames are compressed, and helps.
+func (p *packer) settle() {
+	for {
+		select {
+		case j := <-p.jobs:
+			p.run(j)
+		default:
+			p.pending.Wait()
+			return
+		}
 	}
 }
 

@@ -6,23 +6,27 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io"
+	"math"
 	"sync"
+	"sync/atomic"
 )
 
 // ErrDiffers is wrapped by the error of Verify for an archive that can be read and does not hold the records that were written.
 var ErrDiffers = errors.New("archive: the archive differs from what was written")
 
+const verifyMemory = 32 << 20
+
 // Verify reads the archive that Close has written, size bytes of src, and compares it with the records that the writer took:
 // each value of each, its place in the log, the order of its members and, of records that columns cannot give back, the line.
 // It compares checksums of 64 bits of the values as they were before they were encoded, and as they are after they were decoded, and does not make
 // JSON of them. It fails with an error that wraps ErrDiffers, or that of reading. It uses as many processors as the
-// writer may, and the memory of a Reader. A writer with WriterOptions.Structured cannot verify.
+// writer may, and 32 MiB of memory and 8 bytes for each entry of the dictionary. A writer with WriterOptions.Structured cannot verify.
 func (w *Writer) Verify(ctx context.Context, src io.ReaderAt, size int64) error {
 	if w.proof == nil || w.options.Structured {
 		return errors.New("archive: Verify without an archive, or of structured arrays")
 	}
 	parallel := w.options.Concurrency
-	r, err := Open(src, size, &Options{Stored: true, Parallel: parallel})
+	r, err := Open(src, size, &Options{Stored: true, Parallel: parallel, Memory: verifyMemory})
 	if err != nil {
 		return err
 	}
@@ -44,7 +48,11 @@ type verifier struct {
 	paths  []uint64
 	vars   []uint64 // hashes of the entries of /var.dict
 
-	mu  sync.Mutex
+	scratch   sync.Pool // of *verifyScratch
+	small     []int     // small tables that are not yet in a task
+	smallRows int64
+
+	mu  sync.Mutex // guards the sums
 	got []tableSum
 }
 
@@ -83,11 +91,11 @@ func (v *verifier) run() error {
 			v.cancel(err)
 		}
 	}
+	v.smallTables()
 	v.tasks.wait()
 	if err := context.Cause(v.ctx); err != nil {
 		return err
 	}
-	r.err = nil
 	if err := r.ended(); err != io.EOF {
 		return err
 	}
@@ -100,13 +108,19 @@ func (v *verifier) run() error {
 }
 
 // do runs f in a goroutine, if there may be more of them.
-func (v *verifier) do(f func() error) {
+func (v *verifier) do(f func(x *verifyScratch) error) {
 	v.tasks.do(func() {
-		if v.ctx.Err() == nil {
-			if err := f(); err != nil {
-				v.cancel(err)
-			}
+		if v.ctx.Err() != nil {
+			return
 		}
+		x, ok := v.scratch.Get().(*verifyScratch)
+		if !ok {
+			x = &verifyScratch{view: newRenderer(v.r)}
+		}
+		if err := f(x); err != nil {
+			v.cancel(err)
+		}
+		v.scratch.Put(x)
 	})
 }
 
@@ -128,7 +142,7 @@ func (v *verifier) hashEntries() {
 	}
 	for i := range d.frames {
 		f := &d.frames[i]
-		v.do(func() error {
+		v.do(func(*verifyScratch) error {
 			c, err := d.read(f)
 			if err != nil {
 				return err
@@ -162,64 +176,104 @@ func (v *verifier) table(i int) error {
 		return errors.Join(r.damage...)
 	}
 	v.got[id].records = t.records
-	columns := len(r.schemas.columns(&r.schemas.list[t.schema], &r.tree))
-	left := columns + 1
-	done := func() {
-		v.mu.Lock()
-		left--
-		last := left == 0
-		v.mu.Unlock()
-		if last {
-			r.tableDone(i)
-		}
-	}
-	sum := func(column int) error {
-		defer done()
-		n, err := v.column(i, column)
-		v.mu.Lock()
-		defer v.mu.Unlock()
-		v.got[id].sum += n
-		return err
-	}
 	if t.records < columnRows {
-		v.do(func() (err error) {
-			for c := -1; c < columns && err == nil; c++ {
-				err = sum(c)
+		v.small = append(v.small, i)
+		if v.smallRows += t.records + 64; v.smallRows >= columnRows {
+			v.smallTables()
+		}
+		return nil
+	}
+	columns := len(r.schemas.columns(&r.schemas.list[t.schema], &r.tree))
+	var left atomic.Int64
+	left.Store(int64(columns) + 1)
+	for c := -1; c < columns; c++ {
+		v.do(func(x *verifyScratch) error {
+			err := v.part(x, i, c, c+1)
+			if left.Add(-1) == 0 {
+				r.tableDone(i)
 			}
 			return err
 		})
-		return nil
-	}
-	for c := -1; c < columns; c++ {
-		v.do(func() error { return sum(c) })
 	}
 	return nil
 }
 
-// column returns what a column adds to the sum of its table; -1 is what its records are made of.
-func (v *verifier) column(table, column int) (uint64, error) {
+// smallTables makes a task of the small tables that were collected.
+func (v *verifier) smallTables() {
+	tables := v.small
+	v.small, v.smallRows = nil, 0
+	if len(tables) == 0 {
+		return
+	}
+	v.do(func(x *verifyScratch) error {
+		for _, i := range tables {
+			if err := v.part(x, i, -1, math.MaxInt); err != nil {
+				return err
+			}
+			v.r.tableDone(i)
+		}
+		return nil
+	})
+}
+
+// verifyScratch is what a task needs; another one can have it then.
+type verifyScratch struct {
+	view  *renderer
+	batch rowBatch
+	line  []byte
+}
+
+// part adds columns of a table to the sum of the table; column -1 is what its records are made of.
+func (v *verifier) part(x *verifyScratch, table, from, to int) error {
 	t, err := v.r.openTable(table)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer t.close()
-	b := &rowBatch{t: t, cols: make([]values, len(t.cols))}
-	part := v.shapes()
+	b := &x.batch
+	b.t = t
+	if n := len(t.cols); cap(b.cols) < n {
+		b.cols = append(b.cols[:cap(b.cols)], make([]values, n-cap(b.cols))...)
+	}
+	b.cols = b.cols[:len(t.cols)]
+	total := uint64(0)
+	for column := from; column < min(to, len(t.cols)); column++ {
+		sum, err := v.column(x, column)
+		if err != nil {
+			return err
+		}
+		total += sum
+	}
+	v.mu.Lock()
+	v.got[t.s.id].sum += total
+	v.mu.Unlock()
+	return nil
+}
+
+// column returns what a column of the table in x adds to the sum of the table.
+func (v *verifier) column(x *verifyScratch, column int) (uint64, error) {
+	b, t := &x.batch, x.batch.t
+	var part func() (uint64, error)
 	path := uint64(0)
 	if column >= 0 {
 		c := &t.cols[column]
 		path = v.paths[c.node]
-		part = v.values(c, column)
-	} else if err := t.compose(); err != nil {
-		return 0, err
+		part = func() (uint64, error) { return v.values(x, c, column) }
+	} else {
+		if err := t.compose(); err != nil {
+			return 0, err
+		}
+		known := map[*layout]uint64{}
+		part = func() (uint64, error) { return v.shapes(x, known) }
 	}
 	sum := uint64(0)
-	for n := 0; b.to < t.t.records; n++ {
+	b.from, b.to = 0, 0
+	for n := 1; b.to < t.t.records; n++ {
 		if n%64 == 0 && v.ctx.Err() != nil {
 			return 0, context.Cause(v.ctx)
 		}
 		b.from, b.to = b.to, min(b.to+batchRows, t.t.records)
-		some, err := part(b)
+		some, err := part()
 		if err != nil {
 			return 0, &CorruptError{Section: sectionData, Stream: int(t.t.stream), Offset: t.t.from, Record: b.from, Schema: t.s.id, Err: err}
 		}
@@ -228,88 +282,83 @@ func (v *verifier) column(table, column int) (uint64, error) {
 	return columnSum(path, sum), nil
 }
 
-// values returns a function that sums up the values of a column in a batch.
-func (v *verifier) values(c *column, index int) func(b *rowBatch) (uint64, error) {
-	view := newRenderer(v.r)
-	types := &view.raw
-	if c.typ == UnstructuredArray {
-		types = &view.arrays
+// values sums up the values of a column in the batch.
+func (v *verifier) values(x *verifyScratch, c *column, index int) (sum uint64, err error) {
+	b := &x.batch
+	vs := &b.cols[index]
+	if err := b.t.decodeColumn(b, c, vs); err != nil {
+		return 0, err
 	}
-	return func(b *rowBatch) (sum uint64, err error) {
-		vs := &b.cols[index]
-		if err := b.t.decodeColumn(b, c, vs); err != nil {
-			return 0, err
+	switch c.typ {
+	case Integer, DeltaInteger, Boolean:
+		for i, n := range vs.first {
+			sum += cell(b.from+int64(i), n)
 		}
-		switch c.typ {
-		case Integer, DeltaInteger, Boolean:
-			for i, x := range vs.first {
-				sum += cell(b.from+int64(i), x)
-			}
-		case FormattedFloat, Timestamp:
-			for i, x := range vs.first {
-				sum += cell(b.from+int64(i), both(x, vs.second[i]))
-			}
-		case VarString, DictionaryFloat:
-			for i, x := range vs.first {
-				if x >= uint64(len(v.vars)) {
-					return 0, v.r.vars.missing(x)
-				}
-				sum += cell(b.from+int64(i), v.vars[x])
-			}
-		case ClpString, UnstructuredArray:
-			for i := range vs.first {
-				if view.line, err = view.appendClp(view.line[:0], b, index, i, types); err != nil {
-					return 0, err
-				}
-				sum += cell(b.from+int64(i), maphash.Bytes(v.want.seed, view.line))
-			}
-		default:
-			return 0, differs("a column of type %v", c.typ)
+	case FormattedFloat, Timestamp:
+		for i, n := range vs.first {
+			sum += cell(b.from+int64(i), both(n, vs.second[i]))
 		}
-		return sum, nil
+	case VarString, DictionaryFloat:
+		for i, id := range vs.first {
+			if id >= uint64(len(v.vars)) {
+				return 0, v.r.vars.missing(id)
+			}
+			sum += cell(b.from+int64(i), v.vars[id])
+		}
+	case ClpString, UnstructuredArray:
+		types := &x.view.raw
+		if c.typ == UnstructuredArray {
+			types = &x.view.arrays
+		}
+		for i := range vs.first {
+			if x.line, err = x.view.appendClp(x.line[:0], b, index, i, types); err != nil {
+				return 0, err
+			}
+			sum += cell(b.from+int64(i), maphash.Bytes(v.want.seed, x.line))
+		}
+	default:
+		return 0, differs("a column of type %v", c.typ)
 	}
+	return sum, nil
 }
 
-// shapes returns a function that sums up what the records of a batch are made of.
-func (v *verifier) shapes() func(b *rowBatch) (uint64, error) {
-	known := map[*layout]uint64{}
-	var line []byte
-	return func(b *rowBatch) (sum uint64, err error) {
-		t := b.t
-		t.decodeSide(b)
-		for row := b.from; row < b.to; row++ {
-			if b.except {
-				var is bool
-				if line, is, err = t.side.appendException(line[:0], row); err != nil {
-					return 0, err
-				}
-				if is {
-					sum += cell(row, maphash.Bytes(v.want.seed, line))
-					continue
-				}
+// shapes sums up what the records of the batch are made of.
+func (v *verifier) shapes(x *verifyScratch, known map[*layout]uint64) (sum uint64, err error) {
+	b, t := &x.batch, x.batch.t
+	t.decodeSide(b)
+	for row := b.from; row < b.to; row++ {
+		if b.except {
+			var is bool
+			if x.line, is, err = t.side.appendException(x.line[:0], row); err != nil {
+				return 0, err
 			}
-			l := t.layout
-			if t.side != nil {
-				l = t.shaped(b, row)
+			if is {
+				sum += cell(row, maphash.Bytes(v.want.seed, x.line))
+				continue
 			}
-			text, ok := known[l]
-			if !ok {
-				text = v.skeleton(t, l)
-				known[l] = text
-			}
-			sum += cell(row, text)
 		}
-		return sum, nil
+		l := t.layout
+		if t.side != nil {
+			l = t.shaped(b, row)
+		}
+		text, ok := known[l]
+		if !ok {
+			text = v.skeleton(x, l)
+			known[l] = text
+		}
+		sum += cell(row, text)
 	}
+	return sum, nil
 }
 
 // skeleton returns what Writer.skeleton returned of such a record.
-func (v *verifier) skeleton(t *tableReader, l *layout) uint64 {
-	var b []byte
+func (v *verifier) skeleton(x *verifyScratch, l *layout) uint64 {
+	text := x.line[:0]
 	at := int32(0)
 	for _, cut := range l.cuts {
-		b = appendCut(append(b, l.text[at:cut.at]...), v.paths[t.cols[cut.column].node])
+		text = appendCut(append(text, l.text[at:cut.at]...), v.paths[x.batch.t.cols[cut.column].node])
 		at = cut.at
 	}
-	return maphash.Bytes(v.want.seed, append(b, l.text[at:]...))
+	x.line = append(text, l.text[at:]...)
+	return maphash.Bytes(v.want.seed, x.line)
 }

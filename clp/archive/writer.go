@@ -20,9 +20,10 @@ type WriterOptions struct {
 	// Level is zstd's: 1 to 19, 3 if it is 0. Data on which a lower level does as well is compressed at that.
 	Level int
 
-	// Memory is what the writer may hold, about, in bytes: what it knows of the dictionaries' entries, the columns, most of
-	// them compressed, and the compressed dictionaries. 256 MiB if it is 0. Three eighths are left to garbage and to the encoders. Beyond it, Write
-	// returns ErrFull. Close needs little more.
+	// Memory is what the writer may take, in bytes: 256 MiB if it is 0, 64 KiB at least. Five sixteenths are for what it holds: what it
+	// knows of the dictionaries' entries, the columns, most of them compressed, and the compressed dictionaries. As much is
+	// garbage when Go's collector comes round, and the rest is for the encoders. Beyond it, Write returns ErrFull; but an archive takes one record, however large it is, and
+	// that takes eight times its size meanwhile. Close needs little more.
 	Memory int64
 
 	// Spill takes compressed data beyond a sixteenth of Memory. A temporary file serves; the caller removes it after Close.
@@ -108,7 +109,10 @@ const (
 	nodeObject
 )
 
-const maxLogTypes = 1 << 24 // cells have 24 bits for one
+const (
+	maxLogTypes     = 1 << 24 // cells have 24 bits for one
+	minWriterMemory = 64 << 10
+)
 
 // NewWriter returns a Writer of an archive to dst, to which nothing is written before Close.
 func NewWriter(dst io.Writer, o *WriterOptions) (*Writer, error) {
@@ -129,7 +133,8 @@ func NewWriter(dst io.Writer, o *WriterOptions) (*Writer, error) {
 	if memory == 0 {
 		memory = 256 << 20
 	}
-	w.memory = memory / 8 * 5
+	memory = max(memory, minWriterMemory)
+	w.memory = memory / 16 * 5
 	if _, err := appendMsgpackMap(nil, w.options.Fields); err != nil {
 		return nil, err
 	}
@@ -196,7 +201,7 @@ func (w *Writer) settle() {
 	done := make(chan struct{})
 	w.inOrder(func() { close(done) })
 	<-done
-	w.packer.pending.Wait()
+	w.packer.settle()
 }
 
 // node returns the node of a key, which is new if it was not seen before.
@@ -307,20 +312,19 @@ func (w *Writer) room(size int64) error {
 		w.err = err
 		return err
 	}
-	full := w.vars.full(size) || int64(len(w.nodes)) >= maxNodes-size
-	if held := w.held.Load(); !full && held+8*size > w.memory {
-		if held-w.relief > w.memory/16 {
-			w.relieve()
+	if w.vars.full(size) || int64(len(w.nodes)) >= maxNodes-size {
+		if w.records == 0 {
+			return &LimitError{What: "bytes of a record", Limit: maxNodes}
 		}
-		full = w.held.Load()+4*size > w.memory
+		return ErrFull
 	}
-	if !full {
-		return nil
+	if held := w.held.Load(); held+8*size > w.memory && held-w.relief > w.memory/16 {
+		w.relieve()
 	}
-	if w.records == 0 {
-		return &LimitError{What: "bytes of memory", Limit: w.memory}
+	if w.records > 0 && w.held.Load()+4*size > w.memory {
+		return ErrFull
 	}
-	return ErrFull
+	return nil
 }
 
 // relieve compresses what is not yet, in frames that are smaller than they would have been.
@@ -337,7 +341,7 @@ func (w *Writer) relieve() {
 			}
 		})
 	}
-	w.packer.pending.Wait()
+	w.packer.settle()
 	w.relief = w.held.Load()
 }
 

@@ -275,6 +275,22 @@ func TestFull(t *testing.T) {
 	}
 }
 
+// TestLittleMemory has less memory than a record takes: each archive holds one at least.
+func TestLittleMemory(t *testing.T) {
+	long := []byte(`{"msg":"` + strings.Repeat("long ", 100_000) + `"}`)
+	for _, memory := range []int64{1, 64 << 10, 1 << 20} {
+		var out bytes.Buffer
+		w, err := NewWriter(&out, &WriterOptions{Memory: memory, Concurrency: 2})
+		check(t, err)
+		check(t, w.Write(long))
+		if err := w.Write(long); err != ErrFull {
+			t.Errorf("memory of %d: error %v", memory, err)
+		}
+		check(t, w.Close())
+		check(t, w.Verify(t.Context(), bytes.NewReader(out.Bytes()), int64(out.Len())))
+	}
+}
+
 // randomJSON makes a value.
 func randomJSON(r *rand.Rand, depth int) string {
 	words := []string{"", "a", "x y", "user=5 7.50", "\\\\ \\u0011", "2026-01-02T03:04:05Z", "é", "-0.5", "be 007", "\\n"}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"os"
 )
 
 // ErrLocked is the error of TryLock when another open file, in this process or another, holds the lock.
@@ -56,4 +57,9 @@ type FS interface {
 	// SyncDir returns nil when the directory's entries (names created, renamed, removed) are on stable storage. It does
 	// nothing where the operating system has no such call.
 	SyncDir(name string) error
+}
+
+// SameFile is os.SameFile, also for file systems of tests, whose Sys identifies the file if it is not nil.
+func SameFile(a, b fs.FileInfo) bool {
+	return os.SameFile(a, b) || a.Sys() != nil && a.Sys() == b.Sys()
 }
