@@ -164,7 +164,9 @@ type effort struct {
 
 const tinyFrame = 1 << 10
 
+// newEffort makes encoders, which keep a window and a block each: no more than the frames need.
 func newEffort(level int) (*effort, error) {
+	const window = 2 * columnFrame
 	e := &effort{}
 	usual := zstd.EncoderLevelFromZstd(level)
 	for _, l := range []struct {
@@ -173,7 +175,7 @@ func newEffort(level int) (*effort, error) {
 		more  []zstd.EOption
 	}{{&e.quick, zstd.SpeedFastest, nil}, {&e.usual, usual, nil}, {&e.tiny, usual, []zstd.EOption{zstd.WithSingleSegment(true)}}} {
 		var err error
-		*l.to, err = zstd.NewWriter(nil, append(l.more, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(l.level), zstd.WithWindowSize(4<<20), zstd.WithLowerEncoderMem(true))...)
+		*l.to, err = zstd.NewWriter(nil, append(l.more, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(l.level), zstd.WithWindowSize(window), zstd.WithLowerEncoderMem(true))...)
 		if err != nil {
 			return nil, err
 		}

@@ -14,19 +14,17 @@ import (
 // ErrDiffers is wrapped by the error of Verify for an archive that can be read and does not hold the records that were written.
 var ErrDiffers = errors.New("archive: the archive differs from what was written")
 
-const verifyMemory = 32 << 20
-
 // Verify reads the archive that Close has written, size bytes of src, and compares it with the records that the writer took:
 // each value of each, its place in the log, the order of its members and, of records that columns cannot give back, the line.
 // It compares checksums of 64 bits of the values as they were before they were encoded, and as they are after they were decoded, and does not make
 // JSON of them. It fails with an error that wraps ErrDiffers, or that of reading. It uses as many processors as the
-// writer may, and 32 MiB of memory and 8 bytes for each entry of the dictionary. A writer with WriterOptions.Structured cannot verify.
+// writer may, and less memory than writing has taken. A writer with WriterOptions.Structured cannot verify.
 func (w *Writer) Verify(ctx context.Context, src io.ReaderAt, size int64) error {
 	if w.proof == nil || w.options.Structured {
 		return errors.New("archive: Verify without an archive, or of structured arrays")
 	}
 	parallel := w.options.Concurrency
-	r, err := Open(src, size, &Options{Stored: true, Parallel: parallel, Memory: verifyMemory})
+	r, err := Open(src, size, &Options{Stored: true, Parallel: parallel, Memory: w.memory})
 	if err != nil {
 		return err
 	}

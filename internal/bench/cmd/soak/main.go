@@ -26,7 +26,7 @@ func main() {
 }
 
 func run() error {
-	word := flag.String("format", "zstd", "plain, gzip or zstd")
+	word := flag.String("format", "zstd", "plain, gzip, zstd, clp-ir or clp")
 	gb := flag.Float64("gb", 4, "text to write, in 1e9 bytes")
 	workers := flag.Int("workers", 8, "goroutines that log")
 	dir := flag.String("dir", "", "where the trace is written (default a temporary directory, removed afterwards)")
