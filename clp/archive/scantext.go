@@ -20,7 +20,7 @@ type TextTest struct {
 	never   bool
 	fold    bool
 	held    map[string]bool // runs of the pattern that dictionary variables have
-	byWord  []uint64        // log types that match only if a variable is in words
+	byWord  []bool          // of log types: they match only if a variable is in words; nil if none do
 	words   *IDSet          // nil if it is not known
 	needs   []need
 	windows []window // that matching records lie in, nil if it is not known
@@ -77,14 +77,16 @@ func (r *Reader) NewTextTest(pattern *encoding.Query, fold bool) (*TextTest, err
 		return nil, err
 	}
 	narrow := pattern.Narrow(func(run []byte) bool { return t.held[string(run)] })
+	t.byWord = make([]bool, len(t.types))
+	few := 0
 	for i, text := range types {
 		if narrow.MayMatchLogtype(text) {
 			t.types[ids[i]], t.never = maybe, false
 			t.keep(ids[i], text)
-			t.byWord = append(t.byWord, ids[i])
+			t.byWord[ids[i]] = true
+			few++
 		}
 	}
-	slices.Sort(t.byWord)
 	// If all texts need one of few words, they are where those are.
 	matching := 0
 	for _, v := range t.types {
@@ -92,7 +94,7 @@ func (r *Reader) NewTextTest(pattern *encoding.Query, fold bool) (*TextTest, err
 			matching++
 		}
 	}
-	if matching == len(t.byWord) && t.windows == nil && t.words != nil && t.words.n <= maxWindows {
+	if matching == few && t.windows == nil && t.words != nil && t.words.n <= maxWindows {
 		t.windows = t.words.windows
 	}
 	return t, nil
@@ -326,7 +328,7 @@ func (n *need) met(kinds, vars []byte) bool {
 
 // lacksWord reports whether a text would need a dictionary variable that it does not have.
 func (t *TextTest) lacksWord(id uint64, kinds, vars []byte) bool {
-	if _, found := slices.BinarySearch(t.byWord, id); !found {
+	if id >= uint64(len(t.byWord)) || !t.byWord[id] {
 		return false
 	}
 	for i, kind := range kinds {

@@ -143,9 +143,13 @@ func (q *Query) Narrow(held func(run []byte) bool) *Narrowed {
 	n := &Narrowed{q, q.some}
 	q.eachRun(func(run []byte, states uint64) {
 		number, whole := true, true
-		for _, c := range run {
-			digit := classes[c]&isDigit != 0 || c == '-'
-			number = number && (digit || c == '.')
+		dots := 0
+		for i, c := range run {
+			digit := classes[c]&isDigit != 0 || c == '-' && i == 0 // a sign begins a token
+			if c == '.' {
+				dots++
+			}
+			number = number && (digit || c == '.' && dots == 1)
 			whole = whole && digit
 		}
 		if !whole {
