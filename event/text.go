@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/tracehandler/tracehandler/internal/jsontext"
 	"github.com/tracehandler/tracehandler/internal/slogtext"
 )
 
@@ -86,19 +87,19 @@ func copyPlain(dst []byte, s string) bool {
 	case n >= 8:
 		for i := 0; i < n-8; i += 8 {
 			x := load64(s[i : i+8])
-			if unplain(x) != 0 {
+			if jsontext.Unplain(x) != 0 {
 				return false
 			}
 			binary.LittleEndian.PutUint64(dst[i:i+8], x)
 		}
 		x := load64(s[n-8:]) // may overlap what came before
-		if unplain(x) != 0 {
+		if jsontext.Unplain(x) != 0 {
 			return false
 		}
 		binary.LittleEndian.PutUint64(dst[n-8:], x)
 	case n >= 4:
 		x, y := load32(s), load32(s[n-4:])
-		if unplain(uint64(y)<<32|uint64(x)) != 0 {
+		if jsontext.Unplain(uint64(y)<<32|uint64(x)) != 0 {
 			return false
 		}
 		binary.LittleEndian.PutUint32(dst, x)
@@ -126,7 +127,7 @@ func appendEscaped(dst []byte, s string) []byte {
 		}
 		s = s[n:]
 		if s[0] < utf8.RuneSelf {
-			dst = appendEscape(dst, s[0])
+			dst = jsontext.AppendEscape(dst, s[0])
 			s = s[1:]
 			continue
 		}
@@ -149,27 +150,12 @@ func appendEscaped(dst []byte, s string) []byte {
 
 const hex = "0123456789abcdef"
 
-// appendEscape appends the escape of an ASCII character that needs one.
-func appendEscape(dst []byte, c byte) []byte {
-	switch c {
-	case '"', '\\':
-		return append(dst, '\\', c)
-	case '\n':
-		return append(dst, '\\', 'n')
-	case '\r':
-		return append(dst, '\\', 'r')
-	case '\t':
-		return append(dst, '\\', 't')
-	}
-	return append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-}
-
 // plainPrefix returns the length of the longest prefix of s that is ASCII and stands in a JSON string as it is. It looks
 // at eight bytes at a time.
 func plainPrefix(s string) int {
 	i := 0
 	for ; i+8 <= len(s); i += 8 {
-		if m := unplain(load64(s[i : i+8])); m != 0 {
+		if m := jsontext.Unplain(load64(s[i : i+8])); m != 0 {
 			return i + bits.TrailingZeros64(m)>>3
 		}
 	}
@@ -177,7 +163,7 @@ func plainPrefix(s string) int {
 		return i
 	}
 	if len(s) >= 8 { // the last eight bytes: those before i are plain
-		if m := unplain(load64(s[len(s)-8:])); m != 0 {
+		if m := jsontext.Unplain(load64(s[len(s)-8:])); m != 0 {
 			return len(s) - 8 + bits.TrailingZeros64(m)>>3
 		}
 		return len(s)
@@ -189,17 +175,6 @@ func plainPrefix(s string) int {
 	}
 	return i
 }
-
-// unplain has the high bit of each byte of x set that is a quote, a backslash, a control character or not ASCII. A
-// borrow may set it for bytes above such a byte, too: only the lowest one counts.
-func unplain(x uint64) uint64 {
-	return (x | (x - ' '*ones) | (x ^ '"'*ones - ones) | (x ^ '\\'*ones - ones)) & highs
-}
-
-const (
-	ones  = 0x0101010101010101
-	highs = 0x8080808080808080
-)
 
 func load32(s string) uint32 {
 	_ = s[3]

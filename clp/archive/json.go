@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"math"
 	"strconv"
+
+	"github.com/tracehandler/tracehandler/internal/jsontext"
 )
 
 // mustEscape says which bytes do not stand for themselves in a JSON string.
@@ -19,7 +21,7 @@ var mustEscape = func() (t [256]bool) {
 // that are not UTF-8 as they are.
 func appendEscaped(dst, s []byte) []byte {
 	plain := 0 // what of s stands for itself, eight bytes at a time
-	for len(s)-plain >= 8 && !anyEscape(binary.LittleEndian.Uint64(s[plain:])) {
+	for len(s)-plain >= 8 && jsontext.Special(binary.LittleEndian.Uint64(s[plain:])) == 0 {
 		plain += 8
 	}
 	from := 0
@@ -49,13 +51,6 @@ func appendEscaped(dst, s []byte) []byte {
 		}
 	}
 	return append(dst, s[from:]...)
-}
-
-// anyEscape reports whether one of eight bytes must be escaped, and sometimes if none must.
-func anyEscape(v uint64) bool {
-	const ones, high = 0x0101010101010101, 0x8080808080808080
-	quote, slash := v^'"'*ones, v^'\\'*ones
-	return ((v-0x20*ones)&^v|(quote-ones)&^quote|(slash-ones)&^slash)&high != 0
 }
 
 // appendFixed appends a float whose spelling was not kept: six decimals, as the reference prints it. JSON has no NaN and

@@ -8,25 +8,15 @@ import (
 	"unicode/utf8"
 
 	"github.com/tracehandler/tracehandler/clp/encoding"
+	"github.com/tracehandler/tracehandler/internal/jsontext"
 )
 
-const (
-	ones  = 0x0101010101010101
-	highs = 0x8080808080808080
-)
-
-// unplain has the high bit set of the lowest byte of x that does not stand in a JSON string as it is: a control character
-// (placeholders among them), a quote, a backslash (which is also the escape of log types), or no ASCII. The bits of bytes
-// above it mean nothing.
-func unplain(x uint64) uint64 {
-	return (x | (x - ' '*ones) | (x ^ '"'*ones - ones) | (x ^ '\\'*ones - ones)) & highs
-}
-
-// plainPrefix returns how many bytes of s stand in a JSON string as they are, at least.
+// plainPrefix returns how many bytes of s stand in a JSON string as they are, at least. Placeholders are control characters
+// and the escape of log types is a backslash, so of a log type they are text.
 func plainPrefix(s []byte) int {
 	i := 0
 	for ; len(s)-i >= 8; i += 8 {
-		if m := unplain(binary.LittleEndian.Uint64(s[i:])); m != 0 {
+		if m := jsontext.Unplain(binary.LittleEndian.Uint64(s[i:])); m != 0 {
 			return i + bits.TrailingZeros64(m)>>3
 		}
 	}
@@ -86,7 +76,7 @@ func (t *encodedText) appendPlain(dst []byte) ([]byte, bool) {
 		for len(lt)-i >= 8 {
 			x := binary.LittleEndian.Uint64(lt[i:])
 			binary.LittleEndian.PutUint64(b[at:], x)
-			if m := unplain(x); m != 0 {
+			if m := jsontext.Unplain(x); m != 0 {
 				n := bits.TrailingZeros64(m) >> 3
 				i, at = i+n, at+n
 				break

@@ -58,7 +58,7 @@ func ScanString(b []byte, i int) (end int, has Content) {
 	for {
 		for ; i+8 <= len(b); i += 8 {
 			x := binary.LittleEndian.Uint64(b[i:])
-			if stop := ((x ^ '"'*ones - ones) | (x ^ '\\'*ones - ones) | (x - ' '*ones)) &^ x & highs; stop != 0 {
+			if stop := Special(x); stop != 0 {
 				if i += bits.TrailingZeros64(stop) >> 3; b[i] == '"' {
 					return i + 1, has
 				}
@@ -89,10 +89,8 @@ func ScanSpaced(b []byte, i int) (end int, has Content) {
 	for {
 		for ; i+8 <= len(b); i += 8 {
 			x := binary.LittleEndian.Uint64(b[i:])
-			stop := ((x ^ '"'*ones - ones) | (x ^ '\\'*ones - ones) | (x - ' '*ones)) &^ x & highs
-			// Of the bits that a borrow sets, only those above the first true one can be wrong.
-			space := (x ^ ' '*ones - ones) &^ x & highs
-			if stop != 0 {
+			space := (x ^ ' '*ones - ones) &^ x & highs // as for Special, only those above the first true one can be wrong
+			if stop := Special(x); stop != 0 {
 				spaces |= space & (stop&-stop - 1)
 				i += bits.TrailingZeros64(stop) >> 3
 				break

@@ -197,7 +197,6 @@ func (v Value) Int() (int64, bool) {
 
 // AppendString appends s as a JSON string: UTF-8 as it is, only what must be escaped is escaped.
 func AppendString(dst []byte, s string) []byte {
-	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
 	from := 0
 	for i := 0; i < len(s); i++ {
@@ -206,18 +205,7 @@ func AppendString(dst []byte, s string) []byte {
 			continue
 		}
 		dst = append(dst, s[from:i]...)
-		switch c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\n':
-			dst = append(dst, '\\', 'n')
-		case '\t':
-			dst = append(dst, '\\', 't')
-		case '\r':
-			dst = append(dst, '\\', 'r')
-		default:
-			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		}
+		dst = jsontext.AppendEscape(dst, c)
 		from = i + 1
 	}
 	dst = append(dst, s[from:]...)
