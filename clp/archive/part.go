@@ -224,9 +224,8 @@ const (
 	strongBytes = 4 << 20
 )
 
-// encode makes e.out the frame of plain, which are words of a column, or something else. strong says that the archive is
-// small.
-func (c *choice) encode(e *effort, plain []byte, words, strong bool) {
+// encode makes e.out the frame of plain. strong says that the archive is small.
+func (c *choice) encode(e *effort, plain []byte, kind int, strong bool) {
 	switch {
 	case len(plain) <= tinyFrame:
 		e.out = e.tiny.EncodeAll(plain, e.out[:0])
@@ -235,10 +234,10 @@ func (c *choice) encode(e *effort, plain []byte, words, strong bool) {
 		e.second = e.quick.EncodeAll(plain, e.second[:0])
 		e.smaller()
 	default:
-		c.large(e, plain, words)
+		c.large(e, plain, kind < kindTables) // tables may be like each other, which a sample does not show
 		return
 	}
-	if words {
+	if kind <= kindTables {
 		e.second = e.words.frame(e.second[:0], plain)
 		e.smaller()
 	}
@@ -251,7 +250,7 @@ func (e *effort) smaller() {
 	}
 }
 
-// large is encode for a frame of some size in an archive that is not small.
+// large is encode for a frame of some size in an archive that is not small: of words of a column, or of something else.
 func (c *choice) large(e *effort, plain []byte, words bool) {
 	if c.frames.Add(1)%tryFrames == 1 {
 		sample := plain[:min(len(plain), trySample)]
@@ -351,7 +350,7 @@ func (p *packer) run(j job) {
 		return
 	}
 	defer p.give(e)
-	p.choice[j.kind].encode(e, j.plain, j.kind < kindTables, p.strong)
+	p.choice[j.kind].encode(e, j.plain, j.kind, p.strong)
 	if j.kind >= kindVars {
 		j.f.dict = newDictFrame(j.plain, len(e.out))
 		p.held.Add(int64(len(j.f.dict.filter)))

@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"bytes"
 	"encoding/binary"
 	"hash/crc32"
 	"math"
@@ -12,34 +13,40 @@ import (
 // behind the last stream of section /0, where other programs do not look, and is found by a metadata packet of a type of
 // its own. An archive without it has nothing to say: all records have their members in the order that their schema gives.
 //
-//	packet    = "THside" u16 version=1; u64 offset in /0 of the first block; u64 offset in /0 of the directory;
-//	            u32 bytes of the directory, compressed; u32 CRC-32C of these
+//	packet    = "THside" u8 version=2; offset in /0 of the first block; bytes of the blocks;
+//	            bytes of the directory, compressed, u32 CRC-32C of these; or 0, directory
 //	section   = streams … block … directory    each block, and the directory: 0x184D2A5D, u32 bytes, zstd frame
-//	directory = number of tables, table …; number of line blocks, each: lines, bytes, compressed bytes
-//	table     = schema ID; number of shapes, shape …; block of rows …; exceptions
-//	shape     = number of tokens; token …, each as its zigzag difference to the one before, the first to 0
+//	directory = number of tables, table …; number of line blocks, each: lines, bytes, compressed bytes; or lines, bytes, 0, line block
+//	table     = schema ID, less the one before; number of shapes, shape …; block of rows …; exceptions
+//	shape     = number of tokens; token …, each as its zigzag difference to the one before, the first to 0; no tokens: the
+//	            order that the format gives
 //	token     = 2·node for a leaf, 2·node+1 for an object that begins; objects end where the next token is not inside them
 //	rows      = only of a table with two shapes or more, one for each 65,536 rows, the last for the rest:
 //	            4·bytes+width; width 1 or 2: bytes of the block, which has the shape of each row in so many bytes;
-//	            width 0: there is no block, all rows have shape number bytes
+//	            width 0: there is no block, all rows have shape number bytes; 3 as a whole: the shape of each row follows, in a byte
 //	exceptions = number; row …, each less the one before, the first as it is; line …, likewise
 //	line block = bytes of JSON of each line, then the lines
 //
-// All numbers without a width are unsigned varints. Blocks stand in the order of the directory: rows, table by table, then
+// All numbers without a width are unsigned varints. What is short stands where it is told of. Blocks stand in the order of the directory: rows, table by table, then
 // lines. Tables of which every record has the order that the format gives, and no exception, are left out. The shape of
 // an exception says nothing: its line is the record, and the columns of the table have the first of each value that it has
 // twice.
 const (
 	packetSide    = 0x91
 	sideMagic     = "THside"
-	sideVersion   = 1
-	sidePacket    = len(sideMagic) + 2 + 8 + 8 + 4 + 4
+	sideVersion   = 2
 	sideSkippable = 0x184D2A5D
 
-	sideRows      = 1 << 16   // of a block
-	sideLines     = 256 << 10 // bytes of lines that make a block
-	maxShapes     = 1 << 16   // of a table; records of more are exceptions
-	noShape       = -1
+	sideRows  = 1 << 16   // of a block
+	sideLines = 256 << 10 // bytes of lines that make a block
+	maxShapes = 1 << 16   // of a table; records of more are exceptions
+	noShape   = -1
+
+	// What stands in the packet and in the directory: a directory, the rows of a table, lines.
+	shortDirectory = 4 << 10
+	shortRows      = 256
+	shortLines     = 1 << 10
+
 	tokenBegin    = 1
 	skippableHead = 8
 )
@@ -65,7 +72,7 @@ type sideTable struct {
 // rowBlock is the shapes of 65,536 rows.
 type rowBlock struct {
 	pack  []byte // nil if all have the same
-	width int
+	width int    // 3: pack is not compressed
 	shape uint16
 }
 
@@ -126,7 +133,11 @@ func (s *sideTable) flush(w *Writer) {
 				plain = append(plain, byte(v>>8))
 			}
 		}
-		b.pack = w.packer.small(plain)
+		if len(plain) <= shortRows && b.width == 1 {
+			b.pack, b.width = plain, 3
+		} else {
+			b.pack = w.packer.small(plain)
+		}
 		w.held.Add(int64(int64(len(b.pack)) - 2*int64(len(s.block))))
 		s.fill = s.block[len(s.block)-1]
 	}
@@ -155,6 +166,7 @@ type sideLinesWriter struct {
 	packs  [][]byte
 }
 
+// lineBlockHead is what the directory says of lines; packed is 0 if they stand there.
 type lineBlockHead struct{ lines, plain, packed int }
 
 func (l *sideLinesWriter) add(w *Writer, line []byte) (number int64) {
@@ -174,9 +186,15 @@ func (l *sideLinesWriter) flush(w *Writer) {
 		return
 	}
 	plain := append(l.sizes, l.text...)
-	pack := w.packer.small(plain)
+	var pack []byte
+	if len(plain) <= shortLines {
+		pack = bytes.Clone(plain)
+		l.blocks = append(l.blocks, lineBlockHead{l.lines, len(plain), 0})
+	} else {
+		pack = w.packer.small(plain)
+		l.blocks = append(l.blocks, lineBlockHead{l.lines, len(plain), len(pack)})
+	}
 	l.packs = append(l.packs, pack)
-	l.blocks = append(l.blocks, lineBlockHead{l.lines, len(plain), len(pack)})
 	w.held.Add(int64(int64(len(pack)) - int64(len(l.text)) - 2*int64(l.lines)))
 	l.sizes, l.text, l.lines = l.sizes[:0], l.text[:0], 0
 }
@@ -191,16 +209,20 @@ func (w *Writer) sideFrames(offset int64) (frames [][]byte, packet []byte) {
 		offset += skippableHead + int64(len(pack))
 	}
 	var tables []byte
-	count := 0
+	count, lastID := 0, 0
 	for id, t := range w.order {
 		s := &t.side
-		if s.exceptions == 0 && (len(s.shapes) == 0 || len(s.shapes) == 1 && slices.Equal(s.shapes[0], canonicalTokens(w.nodes, append(slices.Clone(t.entries[:t.ordered]), t.roots...)))) {
+		if s.exceptions == 0 && (len(s.shapes) == 0 || len(s.shapes) == 1 && t.canonical(w.nodes, s.shapes[0])) {
 			continue
 		}
 		count++
-		tables = binary.AppendUvarint(tables, uint64(id))
+		tables = binary.AppendUvarint(tables, uint64(id-lastID))
+		lastID = id
 		tables = binary.AppendUvarint(tables, uint64(len(s.shapes)))
 		for _, tokens := range s.shapes {
+			if t.canonical(w.nodes, tokens) {
+				tokens = nil
+			}
 			tables = binary.AppendUvarint(tables, uint64(len(tokens)))
 			before := int64(0)
 			for _, t := range tokens {
@@ -214,12 +236,15 @@ func (w *Writer) sideFrames(offset int64) (frames [][]byte, packet []byte) {
 			}
 			for i := range s.blocks {
 				b := &s.blocks[i]
-				if b.width == 0 {
+				switch b.width {
+				case 0:
 					tables = binary.AppendUvarint(tables, uint64(b.shape)<<2)
-					continue
+				case 3:
+					tables = append(append(tables, 3), b.pack...)
+				default:
+					tables = binary.AppendUvarint(tables, uint64(len(b.pack))<<2|uint64(b.width))
+					put(b.pack)
 				}
-				tables = binary.AppendUvarint(tables, uint64(len(b.pack))<<2|uint64(b.width))
-				put(b.pack)
 			}
 		}
 		tables = binary.AppendUvarint(tables, uint64(s.exceptions))
@@ -235,20 +260,48 @@ func (w *Writer) sideFrames(offset int64) (frames [][]byte, packet []byte) {
 		directory = binary.AppendUvarint(directory, uint64(b.lines))
 		directory = binary.AppendUvarint(directory, uint64(b.plain))
 		directory = binary.AppendUvarint(directory, uint64(b.packed))
-		put(w.sideLines.packs[i])
+		if b.packed == 0 {
+			directory = append(directory, w.sideLines.packs[i]...)
+		} else {
+			put(w.sideLines.packs[i])
+		}
 	}
-	at := offset
+	packet = sidePayload(first, offset)
+	if len(directory) <= shortDirectory {
+		return frames, append(append(packet, 0), directory...)
+	}
 	pack := w.packer.small(directory)
 	put(pack)
-	return frames, sidePayload(first, at, pack)
+	return frames, sideDirectory(packet, pack)
 }
 
-// sidePayload makes the packet that finds the blocks from first on, and the directory pack at at.
-func sidePayload(first, at int64, pack []byte) []byte {
-	packet := binary.LittleEndian.AppendUint16([]byte(sideMagic), sideVersion)
-	packet = bytesLE(packet, uint64(first), uint64(at))
-	packet = binary.LittleEndian.AppendUint32(packet, uint32(len(pack)))
+// sidePayload begins the packet that finds the blocks from first up to end.
+func sidePayload(first, end int64) []byte {
+	packet := append([]byte(sideMagic), sideVersion)
+	packet = binary.AppendUvarint(packet, uint64(first))
+	return binary.AppendUvarint(packet, uint64(end-first))
+}
+
+// sideDirectory ends the packet with a directory that stands behind the blocks.
+func sideDirectory(packet, pack []byte) []byte {
+	packet = binary.AppendUvarint(packet, uint64(len(pack)))
 	return binary.LittleEndian.AppendUint32(packet, crc32.Checksum(pack, castagnoli))
+}
+
+// canonical reports whether tokens are the order that the format gives.
+func (t *tableWriter) canonical(nodes []Node, tokens []uint32) bool {
+	if len(t.roots) == 0 {
+		ascending := true
+		for i, token := range tokens[min(1, len(tokens)):] {
+			if ascending = token>>1 > tokens[i]>>1; !ascending {
+				break
+			}
+		}
+		if ascending { // an object's node comes before what is in it, and those are all inside the object that is open
+			return true
+		}
+	}
+	return slices.Equal(tokens, canonicalTokens(nodes, append(slices.Clone(t.entries[:t.ordered]), t.roots...)))
 }
 
 // canonicalTokens returns the shape that the format gives the records of a schema without structured arrays: each entry by

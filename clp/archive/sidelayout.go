@@ -2,9 +2,13 @@ package archive
 
 import "fmt"
 
-// composeShape builds the layout of the records of s whose members stand in the order of tokens; see [side]. It is an error if
+// composeShape builds the layout of the records of s whose members stand in the order of tokens; see [side]. Without tokens, it is the
+// order that the format gives. It is an error if
 // they are not the members of the schema, or some of them if there is a projection: each value once, each null and each empty object as often as one likes.
 func composeShape(r *Reader, s *schema, tokens []uint32) (*layout, int64, error) {
+	if len(tokens) == 0 {
+		return compose(r, s, r.tree.object)
+	}
 	c := newComposer(r, s)
 	err := c.shape(r.schemas.ordered(s), r.tree.object, c.project.tokens(c.tree, tokens))
 	return c.l, c.taken, err

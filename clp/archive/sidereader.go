@@ -47,6 +47,7 @@ type sideBlock struct {
 	size  int64
 	width int
 	shape int
+	short []byte // the content, if it stood in the directory
 }
 
 type lineBlock struct {
@@ -82,6 +83,26 @@ func (r sideReader) varint() int64 {
 	return int64(v>>1) ^ -int64(v&1)
 }
 
+// openPlain makes in read b, which is said to be from a section.
+func (in *input) openPlain(name string, b []byte) {
+	in.open(section{name: name}, -1)
+	in.src = bytes.NewReader(b)
+}
+
+// short reads the content of a block that stands in the directory. What is returned is lack of memory.
+func (r sideReader) short(p *pool, b *sideBlock, size int64) error {
+	b.short = []byte{}
+	for int64(len(b.short)) < size && r.in.err == nil {
+		piece := make([]byte, min(size-int64(len(b.short)), 4<<10))
+		if err := p.take(int64(len(piece))); err != nil {
+			return err
+		}
+		r.in.full(piece)
+		b.short = append(b.short, piece...)
+	}
+	return nil
+}
+
 // loadSide reads the directory of the side channel that payload finds in section data. It returns nil if the version is
 // unknown. An error is what makes the side channel useless, a *CorruptError, or a *LimitError; the archive can be read
 // without it.
@@ -89,28 +110,33 @@ func loadSide(p *pool, in *input, payload []byte, data section, t *tree, m *sche
 	wrong := func(err error, detail string, args ...any) error {
 		return corrupt("metadata", 0, err, "side channel: "+detail, args...)
 	}
-	if len(payload) < len(sideMagic)+2 || string(payload[:len(sideMagic)]) != sideMagic {
-		return nil, nil // of somebody else
+	if len(payload) < len(sideMagic)+1 || string(payload[:len(sideMagic)]) != sideMagic || payload[len(sideMagic)] != sideVersion {
+		return nil, nil // of somebody else, or of another version
 	}
-	if binary.LittleEndian.Uint16(payload[len(sideMagic):]) != sideVersion {
-		return nil, nil
-	}
-	if len(payload) != sidePacket {
-		return nil, wrong(ErrLength, "packet of %d bytes", len(payload))
-	}
-	f := fields{b: payload[len(sideMagic)+2:]}
-	first, at, size, sum := f.u64(), f.u64(), f.u32(), f.u32()
-	if first > at || at > uint64(data.size) || uint64(size)+skippableHead > uint64(data.size)-at {
-		return nil, wrong(ErrShort, "blocks from %d on, directory of %d bytes at %d of %d", first, size, at, data.size)
+	f := &varints{b: payload[len(sideMagic)+1:]}
+	first := f.number(data.size)
+	at := first + f.number(data.size-first)
+	size := f.number(data.size - at)
+	if f.short {
+		return nil, wrong(ErrShort, "packet of %d bytes, section of %d", len(payload), data.size)
 	}
 	s := &side{tables: map[int32]*sideOrder{}, data: data, limit: p.limit / 4, block: -1}
-	directory := data.part(int64(at)+skippableHead, int64(size))
-	hash := crc32.New(castagnoli)
-	if _, err := io.Copy(hash, io.NewSectionReader(directory.src, directory.off, directory.size)); err != nil {
-		return nil, fmt.Errorf("archive: %s: %w", data.name, err)
-	}
-	if hash.Sum32() != sum {
-		return nil, wrong(ErrSide, "checksum of the directory")
+	if size == 0 {
+		in.openPlain(sectionData, f.b)
+	} else {
+		sum := f.u32()
+		if f.short || len(f.b) > 0 || size+skippableHead > data.size-at {
+			return nil, wrong(ErrLength, "packet of %d bytes, directory of %d", len(payload), size)
+		}
+		directory := data.part(at+skippableHead, size)
+		hash := crc32.New(castagnoli)
+		if _, err := io.Copy(hash, io.NewSectionReader(directory.src, directory.off, directory.size)); err != nil {
+			return nil, fmt.Errorf("archive: %s: %w", data.name, err)
+		}
+		if hash.Sum32() != sum {
+			return nil, wrong(ErrSide, "checksum of the directory")
+		}
+		in.open(directory, -1)
 	}
 	records := map[int32]int64{}
 	for i := range ts.list {
@@ -118,9 +144,8 @@ func loadSide(p *pool, in *input, payload []byte, data section, t *tree, m *sche
 			records[m.list[tb.schema].id] = tb.records
 		}
 	}
-	in.open(directory, -1)
 	r := sideReader{in}
-	next, end := int64(first), int64(at)
+	next, end := first, at
 	place := func(b *sideBlock, n uint64) bool {
 		if n == 0 || n > uint64(end-next) || uint64(end-next)-n < skippableHead {
 			in.fail(in.offset(), ErrShort, "side channel: a block of %d bytes at %d", n, next)
@@ -130,8 +155,9 @@ func loadSide(p *pool, in *input, payload []byte, data section, t *tree, m *sche
 		next = b.at + b.size
 		return true
 	}
+	id := uint64(0)
 	for n := r.uvarint(); n > 0 && in.err == nil; n-- {
-		id := r.uvarint()
+		id += r.uvarint()
 		rows, ok := records[int32(id)]
 		if in.err != nil {
 			break
@@ -156,7 +182,12 @@ func loadSide(p *pool, in *input, payload []byte, data section, t *tree, m *sche
 		if in.err == nil && (plain > uint64(s.limit) || count > plain) {
 			in.fail(in.offset(), ErrLength, "side channel: %d lines of %d bytes", count, plain)
 		}
-		if in.err != nil || !place(&b.sideBlock, packed) {
+		if in.err == nil && packed == 0 {
+			if err := r.short(p, &b.sideBlock, int64(plain)); err != nil {
+				return nil, err
+			}
+		}
+		if in.err != nil || packed > 0 && !place(&b.sideBlock, packed) {
 			break
 		}
 		if err := p.take(64); err != nil {
@@ -215,6 +246,11 @@ func (o *sideOrder) load(r sideReader, p *pool, t *tree, place func(*sideBlock, 
 			case in.err != nil:
 			case b.width == 0 && v>>2 < uint64(len(o.shapes)):
 				b.shape = int(v >> 2)
+			case v == 3:
+				b.width = 1
+				if err := r.short(p, &b, min(o.rows-from, sideRows)); err != nil {
+					return err
+				}
 			case b.width == 1 || b.width == 2:
 				place(&b, v>>2)
 			default:
@@ -359,6 +395,12 @@ func (s *side) appendLine(dst []byte, number int64) ([]byte, error) {
 func (s *side) decode(b *sideBlock, want int64, dst []byte) ([]byte, error) {
 	if s.dec == nil {
 		return dst, ErrClosed
+	}
+	if b.short != nil {
+		if int64(len(b.short)) != want {
+			return dst, fmt.Errorf("%w: block of %d bytes, want %d", ErrSide, len(b.short), want)
+		}
+		return append(dst, b.short...), nil
 	}
 	block := s.data.part(b.at, b.size)
 	if err := s.dec.Reset(io.NewSectionReader(block.src, block.off, block.size)); err != nil {
