@@ -3,6 +3,7 @@ package kql
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/tracehandler/tracehandler/clp/archive"
 )
@@ -13,8 +14,9 @@ func Project(r *archive.Reader, names ...string) error {
 	nodes := r.Nodes()
 	var keys []string
 	for _, n := range nodes {
-		if p := n.Parent; n.Key == "" && p >= 0 && nodes[p].Parent < 0 && nodes[p].Type == archive.Object {
-			return nil // in a query, such a key may be on the way to any other: all is shown
+		// All is shown if there is a key that in a query may be on the way to any other, or one that is shown as another.
+		if p := n.Parent; (n.Key == "" || !utf8.ValidString(n.Key)) && p >= 0 && nodes[p].Parent < 0 && nodes[p].Type == archive.Object {
+			return nil
 		}
 	}
 	for _, name := range names {
