@@ -106,12 +106,12 @@ func randomObject(r *rand.Rand, depth int) (func(r *Row), string) {
 func TestRow(t *testing.T) {
 	for seed := range uint64(25) {
 		for _, o := range []WriterOptions{{TimeKey: []string{"time"}}, {TimeKey: []string{"a", "time"}, Structured: seed%4 == 0}} {
-			checkRow(t, seed, o)
+			checkRow(t, seed, 300, o)
 		}
 	}
 }
 
-func checkRow(t *testing.T, seed uint64, o WriterOptions) {
+func checkRow(t *testing.T, seed uint64, records int, o WriterOptions) {
 	random := rand.New(rand.NewPCG(seed, 1))
 	var rows, lines bytes.Buffer
 	w, err := NewWriter(&rows, &o)
@@ -120,7 +120,7 @@ func checkRow(t *testing.T, seed uint64, o WriterOptions) {
 	check(t, err)
 	var in []string
 	unfit := 0
-	for range 300 {
+	for range records {
 		add, line := randomObject(random, 0)
 		in = append(in, line)
 		check(t, want.Write([]byte(line)))
@@ -137,7 +137,7 @@ func checkRow(t *testing.T, seed uint64, o WriterOptions) {
 		}
 		check(t, err)
 	}
-	if unfit == 300 {
+	if unfit == records && records > 100 {
 		t.Fatal("no row was taken")
 	}
 	if w.input != want.input {
@@ -263,4 +263,12 @@ func writeOn(t *testing.T, lines []string, processors int) (*Writer, []byte) {
 	}
 	check(t, w.Close())
 	return w, out.Bytes()
+}
+
+// FuzzRow is TestRow for any seed.
+func FuzzRow(f *testing.F) {
+	f.Add(uint64(1), false)
+	f.Fuzz(func(t *testing.T, seed uint64, structured bool) {
+		checkRow(t, seed, 10, WriterOptions{TimeKey: []string{"time"}, Structured: structured})
+	})
 }

@@ -1,0 +1,146 @@
+package archive
+
+import (
+	"encoding/binary"
+	"fmt"
+	"log/slog"
+	"math"
+	"slices"
+	"strings"
+)
+
+// metadata makes the packets, uncompressed.
+func (w *Writer) metadata(offsets []uint64, own []ownPacket) ([]byte, error) {
+	files := append([]byte("\x81\xA5files"), 0x90|byte(len(offsets)))
+	for i, name := range sectionNames {
+		files = append(files, 0x82, 0xA1, 'n')
+		files = appendMsgpackString(files, name)
+		files = appendMsgpackUint(append(files, 0xA1, 'o'), offsets[i])
+	}
+	packets := []ownPacket{{packetArchiveInfo, []byte("\x81\xACnum_segments\x01")}, {packetFiles, files}, {packetTimestamps, w.timeDictionary()}}
+	fields, err := appendMsgpackMap(nil, w.options.Fields)
+	if err != nil {
+		return nil, err
+	}
+	ranges := appendMsgpackUint([]byte{0x91, 0x83, 0xA1, 'e'}, uint64(w.records))
+	ranges = append(append(ranges, 0xA1, 'f'), fields...)
+	packets = append(packets, ownPacket{packetRanges, append(ranges, 0xA1, 's', 0)})
+	packets = append(packets, own...)
+	b := []byte{byte(len(packets))}
+	for _, p := range packets {
+		b = append(b, p.typ)
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(p.payload)))
+		b = append(b, p.payload...)
+	}
+	return b, nil
+}
+
+// timeDictionary makes the packet of the times and their patterns.
+func (w *Writer) timeDictionary() []byte {
+	if !w.times.began {
+		return bytesLE(nil, 0, 0)
+	}
+	var words []string
+	for _, word := range w.options.TimeKey {
+		words = append(words, escapeKey(word))
+	}
+	b := appendText(bytesLE(nil, 1), strings.Join(words, "."))
+	b = bytesLE(b, 1)
+	b = binary.LittleEndian.AppendUint32(b, uint32(w.timeNode()))
+	floor, ceil := w.times.first/1e6, w.times.last/1e6
+	if w.times.first%1e6 < 0 {
+		floor--
+	}
+	if w.times.last%1e6 > 0 {
+		ceil++
+	}
+	b = bytesLE(b, 1, uint64(floor), uint64(ceil), uint64(len(w.times.spelling)))
+	for id, p := range w.times.spelling {
+		b = appendText(bytesLE(b, uint64(id)), p)
+	}
+	return b
+}
+
+func (w *Writer) timeNode() int32 {
+	return int32(slices.IndexFunc(w.nodes, func(n Node) bool { return n.Type == Timestamp }))
+}
+
+// escapeKey writes a key as a word of a path in a query.
+func escapeKey(key string) string {
+	var b strings.Builder
+	for i := range len(key) {
+		if strings.IndexByte(`\.*@$!#"`, key[i]) >= 0 {
+			b.WriteByte('\\')
+		}
+		b.WriteByte(key[i])
+	}
+	return b.String()
+}
+
+func appendMsgpackString(dst []byte, s string) []byte {
+	switch n := len(s); {
+	case n < 32:
+		dst = append(dst, 0xA0|byte(n))
+	case n < 1<<8:
+		dst = append(dst, 0xD9, byte(n))
+	case n < 1<<16:
+		dst = binary.BigEndian.AppendUint16(append(dst, 0xDA), uint16(n))
+	default:
+		dst = binary.BigEndian.AppendUint32(append(dst, 0xDB), uint32(n))
+	}
+	return append(dst, s...)
+}
+
+func appendMsgpackUint(dst []byte, v uint64) []byte {
+	switch {
+	case v < 128:
+		return append(dst, byte(v))
+	case v < 1<<8:
+		return append(dst, 0xCC, byte(v))
+	case v < 1<<16:
+		return binary.BigEndian.AppendUint16(append(dst, 0xCD), uint16(v))
+	case v < 1<<32:
+		return binary.BigEndian.AppendUint32(append(dst, 0xCE), uint32(v))
+	}
+	return binary.BigEndian.AppendUint64(append(dst, 0xCF), v)
+}
+
+// appendMsgpackMap appends attributes as a map, in the order of their keys, as the reference does.
+func appendMsgpackMap(dst []byte, attrs []slog.Attr) ([]byte, error) {
+	attrs = slices.Clone(attrs)
+	slices.SortStableFunc(attrs, func(a, b slog.Attr) int { return strings.Compare(a.Key, b.Key) })
+	if len(attrs) >= 1<<16 {
+		return nil, &LimitError{What: "fields", Limit: 1<<16 - 1}
+	}
+	dst = binary.BigEndian.AppendUint16(append(dst, 0xDE), uint16(len(attrs)))
+	for _, a := range attrs {
+		dst = appendMsgpackString(dst, a.Key)
+		switch v := a.Value.Resolve(); v.Kind() {
+		case slog.KindString:
+			dst = appendMsgpackString(dst, v.String())
+		case slog.KindInt64:
+			if i := v.Int64(); i >= 0 {
+				dst = appendMsgpackUint(dst, uint64(i))
+			} else {
+				dst = binary.BigEndian.AppendUint64(append(dst, 0xD3), uint64(i))
+			}
+		case slog.KindUint64:
+			dst = appendMsgpackUint(dst, v.Uint64())
+		case slog.KindFloat64:
+			dst = binary.BigEndian.AppendUint64(append(dst, 0xCB), math.Float64bits(v.Float64()))
+		case slog.KindBool:
+			dst = append(dst, 0xC2)
+			if v.Bool() {
+				dst[len(dst)-1]++
+			}
+		case slog.KindGroup:
+			var err error
+			if dst, err = appendMsgpackMap(dst, v.Group()); err != nil {
+				return nil, err
+			}
+		default:
+			return nil, fmt.Errorf("archive: field %q is a %v", a.Key, v.Kind())
+		}
+	}
+	return dst, nil
+}
