@@ -14,6 +14,9 @@ import (
 // maxFollows is how many pairs of members are looked at that follow each other.
 const maxFollows = 1 << 18
 
+// maxBlocked is among how many nodes one is looked for when none can be placed. More would cost the square of their number.
+const maxBlocked = 256
+
 // follows says that a member stands behind another one of the same object.
 type follows struct {
 	before, after int32
@@ -150,7 +153,7 @@ func (o *memberOrder) list() []int32 {
 }
 
 // sort puts children in order: one of which all that stand before it are placed, the one first seen if there are several; if
-// there is none, because records differ, the one that fewest records have behind what is not placed.
+// there is none, because records differ, the one of the next few that fewest records have behind what is not placed.
 func (o *memberOrder) sort(children []int32, behind []int32, waits []int64) []int32 {
 	free := &nodeHeap{}
 	blocked := 0
@@ -178,14 +181,18 @@ func (o *memberOrder) sort(children []int32, behind []int32, waits []int64) []in
 			}
 		}
 	}
+	left := children // the first of them is not placed
 	for len(out) < len(children) {
 		if len(*free) > 0 {
 			placed(heap.Pop(free).(int32))
 			continue
 		}
-		best := int32(-1)
-		for _, id := range children {
-			if waits[id] > 0 && (best < 0 || waits[id] < waits[best]) {
+		for waits[left[0]] < 0 {
+			left = left[1:]
+		}
+		best := left[0]
+		for _, id := range left[:min(len(left), maxBlocked)] {
+			if waits[id] > 0 && waits[id] < waits[best] {
 				best = id
 			}
 		}

@@ -89,3 +89,15 @@ func TestMemberOrderMost(t *testing.T) {
 	}
 	checkSame(t, in, readWithSide(t, data))
 }
+
+// TestMemberOrderOpposite has so many keys in two orders that the square of their number would be noticed.
+func TestMemberOrderOpposite(t *testing.T) {
+	const n = 50_000
+	var a, b []string
+	for i := range n {
+		a = append(a, fmt.Sprintf(`"k%d":%d`, i, i))
+		b = append(b, fmt.Sprintf(`"k%d":%d`, n-1-i, i))
+	}
+	in := []string{"{" + strings.Join(a, ",") + "}", "{" + strings.Join(b, ",") + "}"}
+	checkSame(t, in, readWithSide(t, write(t, toLines(in), nil)))
+}
