@@ -3,6 +3,7 @@ package reader
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -88,12 +89,22 @@ func FuzzDamage(f *testing.F) {
 			known[e] = true
 		}
 		g := read(t, bytes.NewReader(data), nil)
+		torn := len(data) + 1 // where a torn frame begins
+		for _, err := range g.errs {
+			var report *TornError
+			if errors.As(err, &report) {
+				torn = int(report.Offset)
+			}
+		}
 		next := 0
 		for _, e := range g.events {
 			if !known[e] && bytes.Contains(put, []byte(e)) {
 				continue // put there by the fuzzer
 			}
 			i := slices.Index(events[next:], e)
+			if i < 0 && torn <= where {
+				continue // of a frame that ends too early and was damaged: nothing says whether its lines are right
+			}
 			if i < 0 {
 				t.Fatalf("invented or out of order: %q (%v)", e, g.errs)
 			}

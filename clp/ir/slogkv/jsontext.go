@@ -1,6 +1,7 @@
 package slogkv
 
 import (
+	"bytes"
 	"fmt"
 	"unicode/utf8"
 
@@ -73,7 +74,8 @@ func appendCompact(dst, text []byte) []byte {
 
 // exactLine returns a line that says the same as line and is UTF-8, if some string of it is not one of Unicode: it has bytes
 // that are not UTF-8, or halves of surrogate pairs. Otherwise it returns nil. A byte is then spelled as the half of a pair
-// that Python's surrogateescape (PEP 383) makes of it, \udc80 to \udcff.
+// that Python's surrogateescape (PEP 383) makes of it, \udc80 to \udcff; behind the first half of a pair, with which that would
+// be a character, it becomes U+FFFD.
 func exactLine(line []byte) []byte {
 	valid := utf8.Valid(line)
 	if valid && jsontext.HalfPair(line) < 0 {
@@ -85,12 +87,28 @@ func exactLine(line []byte) []byte {
 	var out []byte
 	for i := 0; i < len(line); {
 		r, size := utf8.DecodeRune(line[i:])
-		if r == utf8.RuneError && size == 1 {
-			out = fmt.Appendf(out, `\udc%02x`, line[i])
-		} else {
+		switch {
+		case r != utf8.RuneError || size > 1:
 			out = append(out, line[i:i+size]...)
+		case endsWithHalf(out):
+			out = append(out, `\ufffd`...)
+		default:
+			out = fmt.Appendf(out, `\udc%02x`, line[i])
 		}
 		i += size
 	}
 	return out
+}
+
+// endsWithHalf reports whether b ends with the escape of the first half of a surrogate pair, \ud800 to \udbff.
+func endsWithHalf(b []byte) bool {
+	n := len(b) - 6
+	if n < 0 || b[n] != '\\' || b[n+1] != 'u' || b[n+2]|0x20 != 'd' || bytes.IndexByte([]byte("89abAB"), b[n+3]) < 0 {
+		return false
+	}
+	before := n
+	for before > 0 && b[before-1] == '\\' {
+		before--
+	}
+	return (n-before)&1 == 0
 }
