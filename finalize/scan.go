@@ -28,6 +28,7 @@ type scan struct {
 	torn   error      // why, nil if nothing torn follows
 	odd    bool       // of a stream: its frames do not end with whole events
 	broken bool       // of a stream: there is damage in it
+	bad    int64      // where the last damage ends
 	last   frame.Info // the last whole frame with text
 
 	zr  *zstd.Decoder
@@ -112,7 +113,7 @@ func (s *scan) frames(off int64, next nextFunc, find findFunc) error {
 		}
 		s.rep.damaged(off, resume-off, err)
 		s.table.spoil()
-		off = resume
+		off, s.bad = resume, resume
 	}
 	s.end = off
 	return nil

@@ -75,9 +75,37 @@ func (p *Partial) takeOver(deep bool, detect func() error) (*scan, error) {
 		s.close()
 		return nil, err
 	}
+	// Damage that a torn tail stood behind ends the file now, and may turn out to be torn itself.
+	for deep && p.report.TornBytes > 0 && s.bad == p.size && p.size > 0 && !isStream(p.report.Format) {
+		s.close()
+		if s, err = p.settleAgain(); err != nil {
+			return nil, err
+		}
+	}
 	if redone != nil {
 		p.report.TornBytes += redone.torn
 		p.report.SalvagedEvents += redone.events
+	}
+	return s, nil
+}
+
+// settleAgain scans what settling has left, and adds what it cuts or saves to the report.
+func (p *Partial) settleAgain() (*scan, error) {
+	before := p.report
+	p.report = Report{Path: before.Path, Partial: before.Partial, Format: before.Format}
+	if p.table != nil {
+		p.table = &table{off: p.table.off}
+	}
+	s := &scan{r: newWindow(p.f, p.size), deep: true, rep: &p.report, table: p.table}
+	if err := p.settle(s); err != nil {
+		s.close()
+		return nil, err
+	}
+	more := p.report.TornBytes
+	p.report.TornBytes += before.TornBytes
+	p.report.SalvagedEvents += before.SalvagedEvents
+	if more == 0 {
+		s.bad = 0 // it is damage
 	}
 	return s, nil
 }
