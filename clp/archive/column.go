@@ -76,7 +76,6 @@ type tableReader struct {
 	s       *schema
 	data    *blob
 	layout  *layout
-	auto    *layout        // nil if the archive has no such keys
 	side    *sideOrder     // nil if it says nothing about the table
 	shapes  []atomicLayout // of side.shapes, once they are needed
 	cols    []column

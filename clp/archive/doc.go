@@ -50,6 +50,9 @@
 // dictionaries the writer keeps hashes of 96 bits and no text. With WriterOptions.Concurrency of two and more, one goroutine
 // looks up strings, and others compress.
 //
+// Keys that a logging library made by itself can stand apart from the user's, under a root of their own, as CLP's key-value streams
+// have them: Writer.WriteAuto, Row.Auto, Record.AppendAuto.
+//
 // With Options.Plain records are shown as other programs show them.
 //
 // # Parts

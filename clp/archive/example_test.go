@@ -79,6 +79,52 @@ func ExampleWriter() {
 	// {"time":"2026-01-02T03:04:06Z","level":"WARN","msg":"took 850 ms","slow":true} <nil>
 }
 
+// What a logging library adds by itself can stand apart from what the program said.
+func ExampleWriter_WriteAuto() {
+	var file bytes.Buffer
+	w, err := archive.NewWriter(&file, nil)
+	if err != nil {
+		panic(err)
+	}
+	if err := w.WriteAuto([]byte(`{"message":"ready"}`), []byte(`{"level":{"name":"INFO"}}`)); err != nil {
+		panic(err)
+	}
+	if err := w.NextSource([]slog.Attr{slog.String("_filename", "b.clp")}); err != nil {
+		panic(err)
+	}
+	row := w.Row()
+	row.String("message", []byte("going down"))
+	row.Auto()
+	row.Open("level")
+	row.String("name", []byte("WARN"))
+	row.Close()
+	if err := row.Write(); err != nil {
+		panic(err)
+	}
+	if err := w.Close(); err != nil {
+		panic(err)
+	}
+
+	r, err := archive.Open(bytes.NewReader(file.Bytes()), int64(file.Len()), nil)
+	if err != nil {
+		panic(err)
+	}
+	defer r.Close()
+	for record, err := range r.All() {
+		if err != nil {
+			panic(err)
+		}
+		line, _ := record.AppendJSON(nil)
+		auto, _ := record.AppendAuto(nil)
+		fmt.Println(string(line), string(auto))
+	}
+	fmt.Println(string(r.Ranges()[1].Fields.AppendJSON(nil)))
+	// Output:
+	// {"message":"ready"} {"level":{"name":"INFO"}}
+	// {"message":"going down"} {"level":{"name":"WARN"}}
+	// {"_filename":"b.clp"}
+}
+
 func ExampleReader_Tables() {
 	r, err := archive.OpenDir(os.DirFS("testdata/vectors/36-directory+dir.dir"), nil)
 	if err != nil {

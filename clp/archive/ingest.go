@@ -31,18 +31,53 @@ type ingest struct {
 	odd     bool // the entries of the arrays do not give back the record
 }
 
-// record reads a line. The leaves refer to it. It returns the state behind the last member.
-func (g *ingest) record(line []byte) (*state, bool) {
+// record reads a line, and the keys of the other namespace if there are any. The leaves refer to both. It returns the state behind
+// the last member.
+func (g *ingest) record(line, auto []byte) (*state, bool) {
 	g.reset(line)
-	pos := jsontext.SkipSpace(line, 0)
-	if pos >= len(line) || line[pos] != '{' {
+	if len(auto) == 0 || isEmpty(auto) {
+		return g.outermost(g.root, line, nodeObject, g.w.timePath(false))
+	}
+	s := g.root
+	if !isEmpty(line) {
+		var ok bool
+		if s, ok = g.outermost(s, line, nodeObject, g.w.timePath(false)); !ok {
+			return nil, false
+		}
+	}
+	return g.outermost(g.toAuto(s), auto, g.w.node(-1, Object, autoKey), g.w.timePath(true))
+}
+
+// outermost reads an object that is in no other one, and whose node is a root.
+func (g *ingest) outermost(s *state, text []byte, root int32, path []string) (*state, bool) {
+	g.b = text
+	pos := jsontext.SkipSpace(text, 0)
+	if pos >= len(text) || text[pos] != '{' {
 		return nil, false
 	}
-	s, pos := g.object(g.root, pos+1, nodeObject, g.w.options.TimeKey, 1)
-	if pos < 0 || jsontext.SkipSpace(line, pos) != len(line) {
+	s, pos = g.object(s, pos+1, root, path, 1)
+	if pos < 0 || jsontext.SkipSpace(text, pos) != len(text) {
 		return nil, false
 	}
 	return s, true
+}
+
+// isEmpty reports whether text is an object without members.
+func isEmpty(text []byte) bool {
+	pos := jsontext.SkipSpace(text, 0)
+	if pos >= len(text) || text[pos] != '{' {
+		return false
+	}
+	pos = jsontext.SkipSpace(text, pos+1)
+	return pos < len(text) && text[pos] == '}' && jsontext.SkipSpace(text, pos+1) == len(text)
+}
+
+// timePath returns the path of the time if it is in the namespace.
+func (w *Writer) timePath(auto bool) []string {
+	if w.options.TimeAuto != auto {
+		return nil
+	}
+	return w.options.TimeKey
 }
 
 // reset forgets the record before.

@@ -10,6 +10,7 @@ import (
 type layout struct {
 	text []byte
 	cuts []cut
+	auto *layout // of the keys that the logging library made; nil if there are none
 }
 
 // cut is a place in a layout's text where a value stands.
@@ -41,11 +42,23 @@ type span struct {
 	column   int32 // of the first value in it
 }
 
-// compose builds the layout of the object root in the records of s, and says what memory was taken.
-func compose(r *Reader, s *schema, root int32) (*layout, int64, error) {
+// compose builds the layout of the records of s, and says what memory was taken.
+func compose(r *Reader, s *schema) (*layout, int64, error) {
 	c := newComposer(r, s)
-	err := c.compose(r.schemas.ordered(s), root)
+	err := c.compose(r.schemas.ordered(s), r.tree.object)
+	if auto := r.tree.auto; err == nil && auto >= 0 && len(c.members[auto]) > 0 {
+		err = c.another(func(c *composer) error { return c.object(auto) })
+	}
 	return c.l, c.taken, err
+}
+
+// another has lay make the layout of the keys that the logging library made.
+func (c *composer) another(lay func(c *composer) error) error {
+	l := c.l
+	c.l = &layout{}
+	err := lay(c)
+	l.auto, c.l = c.l, l
+	return err
 }
 
 func newComposer(r *Reader, s *schema) *composer {

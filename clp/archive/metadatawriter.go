@@ -2,11 +2,14 @@ package archive
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/tracehandler/tracehandler/event"
 )
 
 // metadata makes the packets, uncompressed.
@@ -18,14 +21,7 @@ func (w *Writer) metadata(offsets []uint64, own []ownPacket) ([]byte, error) {
 		files = appendMsgpackUint(append(files, 0xA1, 'o'), offsets[i])
 	}
 	packets := []ownPacket{{packetArchiveInfo, []byte("\x81\xACnum_segments\x01")}, {packetFiles, files}, {packetTimestamps, w.timeDictionary()}}
-	fields, err := appendMsgpackMap(nil, w.options.Fields)
-	if err != nil {
-		return nil, err
-	}
-	ranges := appendMsgpackUint([]byte{0x91, 0x83, 0xA1, 'e'}, uint64(w.records))
-	ranges = append(append(ranges, 0xA1, 'f'), fields...)
-	packets = append(packets, ownPacket{packetRanges, append(ranges, 0xA1, 's', 0)})
-	packets = append(packets, own...)
+	packets = append(append(packets, ownPacket{packetRanges, w.ranges()}), own...)
 	b := []byte{byte(len(packets))}
 	for _, p := range packets {
 		b = append(b, p.typ)
@@ -44,7 +40,11 @@ func (w *Writer) timeDictionary() []byte {
 	for _, word := range w.options.TimeKey {
 		words = append(words, escapeKey(word))
 	}
-	b := appendText(bytesLE(nil, 1), strings.Join(words, "."))
+	key := strings.Join(words, ".")
+	if w.options.TimeAuto {
+		key = autoKey + key
+	}
+	b := appendText(bytesLE(nil, 1), key)
 	b = bytesLE(b, 1)
 	b = binary.LittleEndian.AppendUint32(b, uint32(w.timeNode()))
 	floor, ceil := w.times.first/1e6, w.times.last/1e6
@@ -115,32 +115,62 @@ func appendMsgpackMap(dst []byte, attrs []slog.Attr) ([]byte, error) {
 	dst = binary.BigEndian.AppendUint16(append(dst, 0xDE), uint16(len(attrs)))
 	for _, a := range attrs {
 		dst = appendMsgpackString(dst, a.Key)
-		switch v := a.Value.Resolve(); v.Kind() {
-		case slog.KindString:
-			dst = appendMsgpackString(dst, v.String())
-		case slog.KindInt64:
-			if i := v.Int64(); i >= 0 {
-				dst = appendMsgpackUint(dst, uint64(i))
-			} else {
-				dst = binary.BigEndian.AppendUint64(append(dst, 0xD3), uint64(i))
-			}
-		case slog.KindUint64:
-			dst = appendMsgpackUint(dst, v.Uint64())
-		case slog.KindFloat64:
-			dst = binary.BigEndian.AppendUint64(append(dst, 0xCB), math.Float64bits(v.Float64()))
-		case slog.KindBool:
-			dst = append(dst, 0xC2)
-			if v.Bool() {
-				dst[len(dst)-1]++
-			}
-		case slog.KindGroup:
-			var err error
-			if dst, err = appendMsgpackMap(dst, v.Group()); err != nil {
-				return nil, err
-			}
-		default:
-			return nil, fmt.Errorf("archive: field %q is a %v", a.Key, v.Kind())
+		var err error
+		if dst, err = appendMsgpackValue(dst, a.Value); err != nil {
+			return nil, fmt.Errorf("archive: field %q: %w", a.Key, err)
 		}
 	}
 	return dst, nil
+}
+
+// appendMsgpackValue appends a value: a scalar, a group, or what events have for null, arrays and numbers.
+func appendMsgpackValue(dst []byte, v slog.Value) ([]byte, error) {
+	switch v = v.Resolve(); v.Kind() {
+	case slog.KindString:
+		return appendMsgpackString(dst, v.String()), nil
+	case slog.KindInt64:
+		if i := v.Int64(); i < 0 {
+			return binary.BigEndian.AppendUint64(append(dst, 0xD3), uint64(i)), nil
+		}
+		return appendMsgpackUint(dst, uint64(v.Int64())), nil
+	case slog.KindUint64:
+		return appendMsgpackUint(dst, v.Uint64()), nil
+	case slog.KindFloat64:
+		return binary.BigEndian.AppendUint64(append(dst, 0xCB), math.Float64bits(v.Float64())), nil
+	case slog.KindBool:
+		dst = append(dst, 0xC2)
+		if v.Bool() {
+			dst[len(dst)-1]++
+		}
+		return dst, nil
+	case slog.KindGroup:
+		return appendMsgpackMap(dst, v.Group())
+	case slog.KindAny:
+		switch x := v.Any().(type) {
+		case nil:
+			return append(dst, 0xC0), nil
+		case json.Number:
+			f, err := x.Float64()
+			if err != nil {
+				return appendMsgpackString(dst, x.String()), nil
+			}
+			return appendMsgpackValue(dst, slog.Float64Value(f))
+		case event.Event:
+			attrs, err := x.Attrs()
+			if err != nil {
+				return nil, err
+			}
+			return appendMsgpackMap(dst, attrs)
+		case []any:
+			dst = binary.BigEndian.AppendUint32(append(dst, 0xDD), uint32(len(x)))
+			for _, e := range x {
+				var err error
+				if dst, err = appendMsgpackValue(dst, slog.AnyValue(e)); err != nil {
+					return nil, err
+				}
+			}
+			return dst, nil
+		}
+	}
+	return nil, fmt.Errorf("a %v", v.Kind())
 }

@@ -85,8 +85,8 @@ func (o *memberOrder) shape(tokens []uint32, stamp int32, records int64) {
 			continue // the empty record
 		}
 		before := int32(-1)
-		if parent == nodeObject && o.seen[parent] != stamp {
-			o.seen[parent] = stamp
+		if o.nodes[parent].Parent < 0 && o.seen[parent] != stamp {
+			o.seen[parent] = stamp // a root, of which there is no token
 		} else {
 			before = o.last[parent]
 		}

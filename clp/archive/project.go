@@ -22,7 +22,8 @@ type projected struct {
 
 // Project has records show only some keys, and those columns decoded that hold them. A key is a path in the syntax of KQL: a.b
 // is b inside a, a\.b is a key with a dot. Of an object and of an array, everything inside is shown. Records without the
-// keys are empty objects. Damage of what is not shown is not noticed. Project must come before the first Next, and once.
+// keys are empty objects. Damage of what is not shown is not noticed. Project must come before the first Next, and once. What
+// AppendAuto appends stays.
 //
 // A query that confirms records by their JSON sees only these keys.
 func (r *Reader) Project(keys ...string) error {
@@ -61,6 +62,8 @@ func (r *Reader) Project(keys ...string) error {
 		switch {
 		case int32(id) == r.tree.object:
 			inside[id] = p.root
+		case r.tree.autos[id]:
+			p.nodes[id] = true
 		case n.Parent < 0:
 		case p.nodes[n.Parent]:
 			p.nodes[id] = true

@@ -50,7 +50,7 @@ func appendPaths(paths []uint64, nodes []Node, seed maphash.Seed) []uint64 {
 	return paths
 }
 
-// skeleton returns the hash of the text of a record without its values; see layoutSkeleton, which makes the same of an archive.
+// skeleton returns the hash of the text of a record without its values; see verifier.skeleton, which makes the same of an archive.
 func (w *Writer) skeleton(tokens []byte) uint64 {
 	if len(w.paths) > len(w.nodes) { // nodes were forgotten
 		w.paths = w.paths[:0]
@@ -69,6 +69,10 @@ func (w *Writer) skeleton(tokens []byte) uint64 {
 		for ; open[len(open)-1] != n.Parent; first = false {
 			open = open[:len(open)-1]
 			b = append(b, '}')
+			if len(open) == 0 { // the keys of the other namespace begin
+				b, open, first = append(b, '{'), append(open, n.Parent), true
+				break
+			}
 		}
 		if !first {
 			b = append(b, ',')

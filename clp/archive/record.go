@@ -53,10 +53,7 @@ func (r *Record) JSON() ([]byte, error) {
 // AppendAuto appends the keys that the logging library made, as opposed to those of the user: archives of key-value
 // streams have them. They are an object of their own, {} if the archive has none.
 func (r *Record) AppendAuto(dst []byte) ([]byte, error) {
-	if r.b.t.auto == nil {
-		return append(dst, "{}"...), nil
-	}
-	return r.v.append(dst, r.b, r.row, r.b.t.auto)
+	return r.v.appendAuto(dst, r.b, r.row)
 }
 
 // Event returns the record as an event, which stays valid.

@@ -36,13 +36,8 @@ func (v *renderer) appendRecord(dst []byte, b *rowBatch, row int64) ([]byte, err
 	l := b.t.layout
 	if b.t.side != nil {
 		if b.except {
-			line, isOne, err := b.t.side.appendException(v.line[:0], row)
-			if v.line = line; err == nil && isOne && !jsontext.Valid(line) {
-				err = fmt.Errorf("%w: row %d of schema %d is not JSON", ErrSide, row, b.t.s.id)
-			}
-			if err != nil {
-				v.r.sideFailed(err)
-			} else if isOne && v.r.project != nil {
+			line, _, isOne := v.exception(b, row)
+			if isOne && v.r.project != nil {
 				return v.r.project.appendLine(dst, line), nil
 			} else if isOne {
 				return append(dst, bytes.TrimSpace(line)...), nil
@@ -51,6 +46,42 @@ func (v *renderer) appendRecord(dst []byte, b *rowBatch, row int64) ([]byte, err
 		l = b.t.shaped(b, row)
 	}
 	return v.append(dst, b, row, l)
+}
+
+// exception returns the text of a row that is an exception: the record, and what the logging library made if there is any.
+func (v *renderer) exception(b *rowBatch, row int64) (line, auto []byte, isOne bool) {
+	text, isOne, err := b.t.side.appendException(v.line[:0], row)
+	if v.line = text; err == nil && isOne {
+		end, _ := jsontext.ScanValue(text, jsontext.SkipSpace(text, 0), 0)
+		if end >= 0 {
+			line, auto = text[:end], bytes.TrimSpace(text[end:])
+		}
+		if end < 0 || len(auto) > 0 && (auto[0] != '{' || !jsontext.Valid(auto)) {
+			err = fmt.Errorf("%w: row %d of schema %d is not JSON", ErrSide, row, b.t.s.id)
+		}
+	}
+	if err != nil {
+		v.r.sideFailed(err)
+		return nil, nil, false
+	}
+	return line, auto, isOne
+}
+
+// appendAuto appends the keys that the logging library made as a JSON object.
+func (v *renderer) appendAuto(dst []byte, b *rowBatch, row int64) ([]byte, error) {
+	l := b.t.layout
+	if b.t.side != nil {
+		if b.except {
+			if _, auto, isOne := v.exception(b, row); isOne && len(auto) > 0 {
+				return append(dst, auto...), nil
+			}
+		}
+		l = b.t.shaped(b, row)
+	}
+	if l.auto == nil {
+		return append(dst, "{}"...), nil
+	}
+	return v.append(dst, b, row, l.auto)
 }
 
 // append appends the JSON of a row as l lays it out, and says where damage is.

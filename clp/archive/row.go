@@ -34,6 +34,8 @@ type Row struct {
 	s       *state
 	begun   bool
 	unfit   bool
+	auto    bool  // the keys of the other namespace have begun
+	some    bool  // there were members before them
 	known   int   // nodes before the record
 	size    int64 // of its text
 	objects []rowObject
@@ -59,8 +61,23 @@ func (w *Writer) Row() *Row {
 	}
 	w.ingest.reset(nil)
 	r.s, r.begun, r.unfit, r.known, r.size = w.ingest.root, true, false, len(w.nodes), 1
-	r.objects = append(r.objects[:0], rowObject{node: nodeObject, path: w.options.TimeKey, state: w.ingest.root})
+	r.auto, r.some = false, false
+	r.objects = append(r.objects[:0], rowObject{node: nodeObject, path: w.timePath(false), state: w.ingest.root})
 	return r
+}
+
+// Auto says that the members which follow are those that the logging library made: see Writer.WriteAuto. The record itself has no
+// others then.
+func (r *Row) Auto() {
+	if r.unfit || r.auto || len(r.objects) != 1 {
+		r.unfit = true
+		return
+	}
+	w := r.w
+	r.auto, r.some = true, r.objects[0].some
+	r.s = w.ingest.toAuto(r.s)
+	r.objects[0] = rowObject{node: w.node(-1, Object, autoKey), path: w.timePath(true), state: r.s}
+	r.size += int64(len("}{"))
 }
 
 // forget drops a record that was begun, with the nodes that only it had.
@@ -282,7 +299,8 @@ func (r *Row) Time(key string, t time.Time) {
 	}
 }
 
-// Len returns the length of the record's JSON text, when all members are added, also behind Write.
+// Len returns the length of the record's JSON text, when all members are added, also behind Write. With those of Auto, it is that
+// of both objects.
 func (r *Row) Len() int64 { return r.size + 1 }
 
 // Write adds the record to the archive. If it is not taken, because of ErrFull, ErrUnfit, or an error of the writer, it is
@@ -298,7 +316,10 @@ func (r *Row) Write() error {
 	}
 	g := &w.ingest
 	end := r.s
-	if !r.objects[0].some {
+	if r.auto && !r.objects[0].some {
+		end = end.from // nothing came
+	}
+	if !r.objects[0].some && !r.some {
 		end = g.empty(end)
 	}
 	size := r.Len()
@@ -308,7 +329,7 @@ func (r *Row) Write() error {
 	if g.odd || end.shape == nil && g.twice(end) {
 		return ErrUnfit
 	}
-	return w.take(end, nil, size)
+	return w.take(end, nil, nil, size)
 }
 
 // twice reports whether a record that ends in s has a key twice.

@@ -110,8 +110,8 @@ func (w *Writer) table(ordered, unordered, roots []int32) *tableWriter {
 	return t
 }
 
-// add appends a record to its table.
-func (s *shape) add(w *Writer, g *ingest, line []byte) {
+// add appends a record to its table. line and auto are its text, which is looked at if the columns do not give it back.
+func (s *shape) add(w *Writer, g *ingest, line, auto []byte) {
 	t := s.table
 	order := &t.columns[0] // the node with the least ID
 	order.prove(uint64(w.records))
@@ -130,6 +130,9 @@ func (s *shape) add(w *Writer, g *ingest, line []byte) {
 	}
 	number, text := s.number, s.text
 	if number == noShape || g.odd {
+		if len(auto) > 0 {
+			line = append(append(make([]byte, 0, len(line)+len(auto)), line...), auto...)
+		}
 		number, text = noShape, maphash.Bytes(w.vars.seeds[0], line)
 		t.side.except(w, t.records, w.sideLines.add(w, line))
 	}

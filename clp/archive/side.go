@@ -20,7 +20,8 @@ import (
 //	table     = schema ID, less the one before; number of shapes, shape …; block of rows …; exceptions
 //	shape     = number of tokens; token …, each as its zigzag difference to the one before, the first to 0; no tokens: the
 //	            order that the format gives
-//	token     = 2·node for a leaf, 2·node+1 for an object that begins; objects end where the next token is not inside them
+//	token     = 2·node for a leaf, 2·node+1 for an object that begins; objects end where the next token is not inside them.
+//	            Behind the members of the record stand those of the root "@"
 //	rows      = only of a table with two shapes or more, one for each 65,536 rows, the last for the rest:
 //	            4·bytes+width; width 1 or 2: bytes of the block, which has the shape of each row in so many bytes;
 //	            width 0: there is no block, all rows have shape number bytes; 3 as a whole: the shape of each row follows, in a byte
@@ -29,7 +30,7 @@ import (
 //
 // All numbers without a width are unsigned varints. What is short stands where it is told of. Blocks stand in the order of the directory: rows, table by table, then
 // lines. Tables of which every record has the order that the format gives, and no exception, are left out. The shape of
-// an exception says nothing: its line is the record, and the columns of the table have the first of each value that it has
+// an exception says nothing: its line is the record, and behind it the object of the root "@" if it has members; the columns of the table have the first of each value that it has
 // twice.
 const (
 	packetSide    = 0x91
@@ -309,8 +310,13 @@ func (t *tableWriter) canonical(nodes []Node, tokens []uint32) bool {
 func canonicalTokens(nodes []Node, entries []int32) []uint32 {
 	members := map[int32][]int32{}
 	known := map[int32]bool{}
+	auto := int32(-1)
 	insert := func(id int32) {
-		for id > nodeObject && !known[id] {
+		for id != nodeObject && !known[id] {
+			if nodes[id].Parent < 0 {
+				auto = id
+				return
+			}
 			known[id] = true
 			members[nodes[id].Parent] = append(members[nodes[id].Parent], id)
 			id = nodes[id].Parent
@@ -345,5 +351,8 @@ func canonicalTokens(nodes []Node, entries []int32) []uint32 {
 		}
 	}
 	walk(nodeObject)
+	if auto >= 0 {
+		walk(auto)
+	}
 	return tokens
 }

@@ -7,30 +7,57 @@ import "fmt"
 // they are not the members of the schema, or some of them if there is a projection: each value once, each null and each empty object as often as one likes.
 func composeShape(r *Reader, s *schema, tokens []uint32) (*layout, int64, error) {
 	if len(tokens) == 0 {
-		return compose(r, s, r.tree.object)
+		return compose(r, s)
 	}
 	c := newComposer(r, s)
-	err := c.shape(r.schemas.ordered(s), r.tree.object, c.project.tokens(c.tree, tokens))
-	return c.l, c.taken, err
-}
-
-func (c *composer) shape(ordered []int32, root int32, tokens []uint32) error {
-	left := map[int32]bool{} // nodes that have not come yet
+	user, auto, err := r.tree.namespaces(tokens)
+	if err != nil {
+		return nil, 0, err
+	}
+	ordered := r.schemas.ordered(s)
 	for _, id := range ordered {
 		if c.tree.nodes[id].Type.hasColumn() {
 			c.columns[id] = c.next
 			c.next++
 		}
-		left[id] = true
 	}
-	delete(left, c.tree.order)
 	roots, err := c.findArrays()
 	if err != nil {
-		return err
+		return nil, c.taken, err
 	}
-	for _, id := range roots {
-		left[id] = true
+	left := [2]map[int32]bool{{}, {}} // nodes that are to come, of the user and of the logging library
+	for _, id := range append(ordered, roots...) {
+		if id != c.tree.order {
+			k := 0
+			if c.tree.autos[id] {
+				k = 1
+			}
+			left[k][id] = true
+		}
 	}
+	err = c.shape(left[0], r.tree.object, c.project.tokens(c.tree, user))
+	if err == nil && len(left[1])+len(auto) > 0 {
+		err = c.another(func(c *composer) error { return c.shape(left[1], r.tree.auto, c.project.tokens(c.tree, auto)) })
+	}
+	return c.l, c.taken, err
+}
+
+// namespaces splits the tokens of a shape: those of the records, and behind them those of what the logging library made.
+func (t *tree) namespaces(tokens []uint32) (user, auto []uint32, err error) {
+	for i, token := range tokens {
+		id := int32(token >> 1)
+		if id < 0 || int(id) >= len(t.nodes) {
+			return nil, nil, fmt.Errorf("%w: node %d in a shape", ErrSide, id)
+		}
+		if t.autos[id] {
+			return tokens[:i], tokens[i:], nil
+		}
+	}
+	return tokens, nil, nil
+}
+
+// shape writes the object root with the members left, as tokens have them.
+func (c *composer) shape(left map[int32]bool, root int32, tokens []uint32) error {
 	known := len(left)
 	seen := make(map[int32]bool, known)
 	if len(tokens) == 1 && int32(tokens[0]>>1) == root && left[root] && known == 1 {
@@ -80,6 +107,7 @@ func (c *composer) shape(ordered []int32, root int32, tokens []uint32) error {
 			return wrong(id)
 		}
 		seen[id] = true
+		var err error
 		if typ == Object {
 			err = c.literal("{}")
 		} else {

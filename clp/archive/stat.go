@@ -99,7 +99,7 @@ func (r *Reader) path(id int32) string {
 		words = append(words, escapeKey(r.tree.nodes[id].Key))
 	}
 	var b strings.Builder
-	if n := &r.tree.nodes[id]; n.Key == "@" {
+	if n := &r.tree.nodes[id]; n.Key == autoKey {
 		b.WriteByte('@')
 	}
 	for i := len(words) - 1; i >= 0; i-- {

@@ -5,24 +5,18 @@ import (
 	"sort"
 )
 
-// compose makes the layouts of the rows, and finds the columns that they show.
+// compose makes the layout of the rows, and finds the columns that it shows.
 func (t *tableReader) compose() error {
-	for _, l := range []struct {
-		to   **layout
-		root int32
-	}{{&t.layout, t.r.tree.object}, {&t.auto, t.r.tree.auto}} {
-		if l.to == &t.auto && l.root < 0 {
-			continue
-		}
-		made, taken, err := compose(t.r, t.s, l.root)
-		t.taken.Add(taken)
-		if err != nil {
-			return err
-		}
-		for _, cut := range made.cuts {
+	made, taken, err := compose(t.r, t.s)
+	t.taken.Add(taken)
+	if err != nil {
+		return err
+	}
+	t.layout = made
+	for l := made; l != nil; l = l.auto {
+		for _, cut := range l.cuts {
 			t.cols[cut.column].used = true
 		}
-		*l.to = made
 	}
 	if o := t.r.side.order(t.s.id); o != nil {
 		if err := t.take(8 * int64(len(o.shapes))); err != nil {

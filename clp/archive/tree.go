@@ -55,6 +55,9 @@ type Node struct {
 	Key    string // of the object that Parent is; of a root: the namespace
 }
 
+// autoKey is the key of the root of what the logging library made, as opposed to the user.
+const autoKey = "@"
+
 const (
 	maxNodes     = 1 << 24 // schemas have 24 bits for a node
 	nodeOverhead = 120     // bytes of memory
@@ -67,9 +70,10 @@ type tree struct {
 	nodes []Node
 	depth []uint16
 
-	object int32 // root of the records, or -1
-	auto   int32 // root of the keys that the logging library made, or -1
-	order  int32 // node of the number of a record, or -1
+	autos  []bool // of each node: it is in the tree of auto
+	object int32  // root of the records, or -1
+	auto   int32  // root of the keys that the logging library made, or -1
+	order  int32  // node of the number of a record, or -1
 }
 
 func (t *tree) load(p *pool, in *input, s section) error {
@@ -123,7 +127,7 @@ func (t *tree) load(p *pool, in *input, s section) error {
 		switch {
 		case parent == -1 && n.Key == "" && typ == Object:
 			t.object = id
-		case parent == -1 && n.Key == "@" && typ == Object:
+		case parent == -1 && n.Key == autoKey && typ == Object:
 			t.auto = id
 		case parent == -1 && n.Key == "" && typ == Metadata:
 			metadata = id
@@ -131,6 +135,7 @@ func (t *tree) load(p *pool, in *input, s section) error {
 			t.order = id
 		}
 		t.nodes = append(t.nodes, n)
+		t.autos = append(t.autos, id == t.auto || parent >= 0 && t.autos[parent])
 		t.depth = append(t.depth, depth)
 	}
 	return in.finish()

@@ -15,10 +15,11 @@ import (
 // forgotten when they are too many.
 type state struct {
 	from  *state // the way back
-	token uint32 // see side; noToken behind the end of an object
+	token uint32 // see side; noToken behind the end of an object, and in front of the other namespace
 	slots []*slot
 	keys  map[string]*slot // by their text, if there are many
 	end   *state           // behind the end of the object that is open, or the record if it has no members
+	auto  *state           // where the keys of the other namespace begin
 	shape *shape           // of the records that end here, nil if that was not asked yet
 }
 
@@ -62,7 +63,7 @@ const (
 	slotKinds = 16
 
 	fewSlots  = 8
-	stateSize = 72 // bytes of memory, about
+	stateSize = 80 // bytes of memory, about
 	slotSize  = 112
 
 	// statesShare is what part of the writer's memory the states may take.
@@ -138,6 +139,15 @@ func (g *ingest) leave(s *state) *state {
 		g.states += stateSize
 	}
 	return s.end
+}
+
+// toAuto returns the state in front of the keys that the logging library made, which stand behind all others.
+func (g *ingest) toAuto(s *state) *state {
+	if s.auto == nil {
+		s.auto = &state{from: s, token: noToken}
+		g.states += stateSize
+	}
+	return s.auto
 }
 
 // tokens makes g.key the tokens on the way to s.

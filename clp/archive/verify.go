@@ -351,12 +351,18 @@ func (v *verifier) shapes(x *verifyScratch, known map[*layout]uint64) (sum uint6
 
 // skeleton returns what Writer.skeleton returned of such a record.
 func (v *verifier) skeleton(x *verifyScratch, l *layout) uint64 {
-	text := x.line[:0]
+	x.line = v.appendSkeleton(x.line[:0], x, l)
+	if l.auto != nil {
+		x.line = v.appendSkeleton(x.line, x, l.auto)
+	}
+	return maphash.Bytes(v.want.seed, x.line)
+}
+
+func (v *verifier) appendSkeleton(text []byte, x *verifyScratch, l *layout) []byte {
 	at := int32(0)
 	for _, cut := range l.cuts {
 		text = appendCut(append(text, l.text[at:cut.at]...), v.paths[x.batch.t.cols[cut.column].node])
 		at = cut.at
 	}
-	x.line = append(text, l.text[at:]...)
-	return maphash.Bytes(v.want.seed, x.line)
+	return append(text, l.text[at:]...)
 }

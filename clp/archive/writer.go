@@ -32,11 +32,14 @@ type WriterOptions struct {
 	Spill Scratch
 
 	// TimeKey is the path of the key that holds the time of records, from the outermost object inwards. Values that are
-	// spelt in a way the format knows are kept as times, 16 bytes before compression instead of their text.
-	TimeKey []string
+	// spelt in a way the format knows are kept as times, 16 bytes before compression instead of their text. With TimeAuto it
+	// is one of the keys that the logging library made: see WriteAuto.
+	TimeKey  []string
+	TimeAuto bool
 
-	// Fields say where the records come from; searches find them with a $ in front. Strings, integers, floats, bools and
-	// groups of them. The reference has _filename, and other programs show it.
+	// Fields say where the records come from; searches find them with a $ in front. Strings, numbers, bools, nil, groups, and
+	// lists as events have them. The reference has _filename, _file_split_number and _archive_creator_id, which other programs show.
+	// NextSource says it of records that come later.
 	Fields []slog.Attr
 
 	// Concurrency is the number of processors to use, the caller's included: 1 if it is 0. With more, goroutines look up
@@ -73,6 +76,7 @@ type Writer struct {
 	texts     int64  // texts with a log type
 	texted    int64  // how many of them there may be before the log types are counted
 	times     times
+	sources   []origin
 	ingest    ingest
 	sideLines sideLinesWriter
 	young     textBatch // texts of tables with few records
@@ -135,7 +139,7 @@ func NewWriter(dst io.Writer, o *WriterOptions) (*Writer, error) {
 	}
 	memory = max(memory, minWriterMemory)
 	w.memory = memory / 16 * 5
-	if _, err := appendMsgpackMap(nil, w.options.Fields); err != nil {
+	if err := w.NextSource(w.options.Fields); err != nil {
 		return nil, err
 	}
 	w.packer = packer{held: &w.held, level: w.options.Level, spill: w.options.Spill, most: memory / 16}
@@ -228,25 +232,33 @@ func (w *Writer) Held() int64 { return w.held.Load() }
 // Write adds a record: one JSON object, perhaps with white space around it. If it is not that, the error is a
 // *event.SyntaxError and the writer can go on. ErrFull says that the archive has reached its limits and the record was not
 // taken. line is not kept.
-func (w *Writer) Write(line []byte) error {
+func (w *Writer) Write(line []byte) error { return w.WriteAuto(line, nil) }
+
+// WriteAuto adds a record that has keys of another namespace besides: auto is a JSON object of those that the logging library made,
+// as CLP's key-value streams have them; nil is none. Searches find them with an @ in front, and other programs do not print them
+// with the record; see Record.AppendAuto. Everything else is as of Write.
+func (w *Writer) WriteAuto(line, auto []byte) error {
 	w.row.forget()
 	if w.err != nil {
 		return w.err
 	}
-	if err := w.admit(int64(len(line))); err != nil {
+	if err := w.admit(int64(len(line) + len(auto))); err != nil {
 		return err
 	}
 	g := &w.ingest
 	known := len(w.nodes)
-	end, ok := g.record(line)
-	if !ok {
-		w.forgetNodes(known)
-		if _, err := event.Parse(line); err != nil {
-			return err
-		}
-		return fmt.Errorf("archive: a line of %d bytes is an event but cannot be taken apart", len(line))
+	end, ok := g.record(line, auto)
+	if ok {
+		return w.take(end, line, auto, int64(len(line)+len(auto)))
 	}
-	return w.take(end, line, int64(len(line)))
+	w.forgetNodes(known)
+	if _, err := event.Parse(line); err != nil {
+		return err
+	}
+	if _, err := event.Parse(auto); len(auto) > 0 && err != nil {
+		return err
+	}
+	return fmt.Errorf("archive: a line of %d bytes is an event but cannot be taken apart", len(line)+len(auto))
 }
 
 // admit looks now and then whether a record of size bytes still fits.
@@ -257,9 +269,9 @@ func (w *Writer) admit(size int64) error {
 	return nil
 }
 
-// take adds the record that is in ingest and ends in the state end. line is its text, size the length of that. Without a
+// take adds the record that is in ingest and ends in the state end. line and auto are its text, size the length of that. Without a
 // line, a record that is an exception is not taken.
-func (w *Writer) take(end *state, line []byte, size int64) error {
+func (w *Writer) take(end *state, line, auto []byte, size int64) error {
 	g := &w.ingest
 	if w.texts += int64(g.texts); w.texts > w.texted {
 		if err := w.countLogTypes(g.texts); err != nil {
@@ -275,7 +287,7 @@ func (w *Writer) take(end *state, line []byte, size int64) error {
 	if s.number == noShape && line == nil {
 		return ErrUnfit
 	}
-	s.add(w, g, line)
+	s.add(w, g, line, auto)
 	w.records++
 	w.input += uint64(size) + 1
 	return nil
