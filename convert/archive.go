@@ -37,7 +37,8 @@ type archiveOut struct {
 	time   []string
 	parts  []*archivePart
 	events int64
-	copied *archivePart // the one being written; nil before the first event
+	first  int64        // events before the part that is being written
+	copied *archivePart // it; nil before the first event
 	spill  *temporary.Spill
 }
 
@@ -93,7 +94,7 @@ func (c *copying) toArchive(src string) (err error) {
 	if c.sum.lines == 0 {
 		return ErrNoEvents
 	}
-	if err := a.finish(); err != nil {
+	if err := a.finish(true); err != nil {
 		return err
 	}
 	if err := a.verify(); err != nil {
@@ -157,7 +158,7 @@ func (a *archiveOut) add(l *reader.Line) error {
 		if !errors.Is(err, archive.ErrFull) {
 			return fmt.Errorf("line %d: %w", l.Number, err)
 		}
-		if err := a.finish(); err != nil {
+		if err := a.finish(false); err != nil {
 			return err
 		}
 	}
@@ -178,18 +179,28 @@ func (a *archiveOut) begin() error {
 	a.parts = append(a.parts, p)
 	p.w, err = archive.NewWriter(f, &archive.WriterOptions{
 		Level: c.o.Level, Memory: c.o.Memory, Spill: a.spill, TimeKey: a.time, Concurrency: runtime.GOMAXPROCS(0),
-		Fields: []slog.Attr{slog.String("_filename", filepath.Base(a.source)), slog.Group("tracehandler",
-			slog.String("journal", a.id), slog.Int("part", len(a.parts)), slog.Int64("first", a.events))},
 	})
-	a.copied = p
+	a.copied, a.first = p, a.events
 	return err
 }
 
-// finish completes the archive that is being written.
-func (a *archiveOut) finish() error {
+// fields are those of the archive that is being written. One that is alone does not say that it is a part.
+func (a *archiveOut) fields(last bool) []slog.Attr {
+	fields := []slog.Attr{slog.String("_filename", filepath.Base(a.source))}
+	if last && len(a.parts) == 1 {
+		return fields
+	}
+	return append(fields, slog.Group("tracehandler", slog.String("journal", a.id), slog.Int("part", len(a.parts)), slog.Int64("first", a.first)))
+}
+
+// finish completes the archive that is being written, which is the last one or full.
+func (a *archiveOut) finish(last bool) error {
 	p := a.copied
 	a.copied = nil
-	err := p.w.Close()
+	err := p.w.SetFields(a.fields(last))
+	if err == nil {
+		err = p.w.Close()
+	}
 	a.spill.Close()
 	if err != nil {
 		return err

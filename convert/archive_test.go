@@ -63,16 +63,29 @@ func TestArchive(t *testing.T) {
 	if r.TimeKey() != "time" {
 		t.Errorf("the key of the time is %q", r.TimeKey())
 	}
-	q, err := kql.Parse("$_filename: app.ndjson", nil)
+	for query, want := range map[string]int64{"$_filename: app.ndjson": 700, "$tracehandler.part: 1": 0} { // it is no part of a set
+		if n := count(t, filepath.Join(dir, "in.clp"), query); n != want {
+			t.Errorf("%s finds %d events, want %d", query, n, want)
+		}
+	}
+}
+
+// count returns how many events of the trace at path a query finds.
+func count(t *testing.T, path, query string) int64 {
+	t.Helper()
+	r, err := reader.Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	q, err := kql.Parse(query, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Select(q)
 	for range r.Events() {
 	}
-	if r.Stats().Events != 700 {
-		t.Errorf("%d events of app.ndjson", r.Stats().Events)
-	}
+	return r.Stats().Events
 }
 
 // TestArchiveSet has an archive become several, which are read as one, and converted again.
@@ -101,12 +114,13 @@ func TestArchiveSet(t *testing.T) {
 	if got := content(t, back); got != text {
 		t.Error("other lines")
 	}
+	second := count(t, rep.Parts[1], "$tracehandler.part: 2")
 	if err := os.Remove(rep.Parts[1]); err != nil {
 		t.Fatal(err)
 	}
 	var damage *reader.DamageError
-	if _, err := File(t.Context(), dst, filepath.Join(dir, "less.ndjson"), format.Plain, nil); !errors.As(err, &damage) || damage.Lost == 0 {
-		t.Error(err)
+	if _, err := File(t.Context(), dst, filepath.Join(dir, "less.ndjson"), format.Plain, nil); !errors.As(err, &damage) || damage.Lost != second || second == 0 {
+		t.Errorf("%v, of a part with %d events", err, second)
 	}
 }
 

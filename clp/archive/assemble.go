@@ -3,6 +3,7 @@ package archive
 import (
 	"cmp"
 	"encoding/binary"
+	"hash/crc32"
 	"math"
 	"slices"
 )
@@ -82,7 +83,7 @@ func fragmentSize(list []fragment) (n int64) {
 func (w *Writer) assemble() error {
 	w.settle()
 	w.ids, w.tables, w.shapes, w.places, w.ingest, w.row = nil, nil, nil, nil, ingest{}, Row{w: w} // what only records need
-	w.packer.strong = w.input <= strongBytes
+	w.packer.strong, w.packer.bare = w.input <= strongBytes, w.summed()
 	for _, d := range []*dictWriter{&w.vars, &w.logs, &w.arrays} {
 		d.flush(w)
 	}
@@ -127,6 +128,13 @@ func (w *Writer) assemble() error {
 	head = bytesLE(head, w.input, headerSize+uint64(len(metadata))+size, 0, 0, 0, 0)
 	head = binary.LittleEndian.AppendUint32(head, uint32(len(metadata)))
 	head = binary.LittleEndian.AppendUint32(head, 0)
+	if w.packer.bare {
+		sums, err := w.sums(metadata, sections)
+		if err != nil {
+			return err
+		}
+		sums.put(head)
+	}
 	for _, s := range append([][]fragment{{{b: head}, {b: metadata}}}, sections...) {
 		for _, c := range s {
 			if err := w.packer.write(w.dst, c); err != nil {
@@ -135,6 +143,41 @@ func (w *Writer) assemble() error {
 		}
 	}
 	return nil
+}
+
+// summed reports whether the archive gets the checksums of sums instead of those of its frames, none of which is made yet.
+func (w *Writer) summed() bool {
+	if w.input > summedInput {
+		return false
+	}
+	for _, d := range []*dictWriter{&w.vars, &w.logs, &w.arrays} {
+		if len(d.frames) > 0 || len(d.text) > summedBlock {
+			return false
+		}
+	}
+	size := int64(0)
+	for _, t := range w.order {
+		if size += t.size(); size > summedBlock || t.packed() {
+			return false
+		}
+	}
+	return true
+}
+
+// sums returns the checksums of an archive.
+func (w *Writer) sums(metadata []byte, sections [][]fragment) (s sums, err error) {
+	s[sumMetadata] = crc32.Checksum(metadata, castagnoli)
+	for i, section := range sections {
+		which := max(i-1, sumLists) // the tree and the lists have one
+		sum := sumWriter(s[which])
+		for _, c := range section {
+			if err := w.packer.write(&sum, c); err != nil {
+				return s, err
+			}
+		}
+		s[which] = uint32(sum)
+	}
+	return s, nil
 }
 
 func bytesLE(dst []byte, list ...uint64) []byte {

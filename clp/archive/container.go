@@ -38,7 +38,14 @@ func openFile(in *input, src io.ReaderAt, size int64) (*container, error) {
 	if int64(h.metadataSize) > size-headerSize {
 		return nil, corrupt("header", 56, ErrShort, "metadata of %d bytes in a file of %d", h.metadataSize, size)
 	}
-	if c.meta, err = readMetadata(in, section{"metadata", src, headerSize, int64(h.metadataSize)}); err != nil {
+	if h.sums != nil {
+		if right, err := h.sums.check(sumMetadata, src, headerSize, int64(h.metadataSize)); err != nil {
+			return nil, err
+		} else if !right {
+			return nil, corrupt("metadata", 0, ErrSum, "")
+		}
+	}
+	if c.meta, err = readMetadata(in, section{name: "metadata", src: src, off: headerSize, size: int64(h.metadataSize)}); err != nil {
 		return nil, err
 	}
 	// Behind the archive's end, as its header has it, may be anything. A header that promises more than there is does
@@ -64,12 +71,15 @@ func openFile(in *input, src io.ReaderAt, size int64) (*container, error) {
 			return nil, corrupt("metadata", 0, ErrSection, "%q twice", f.name)
 		}
 		off := start + int64(f.offset)
-		c.sections[f.name] = section{f.name, src, off, max(next-off, 0)}
+		c.sections[f.name] = section{name: f.name, src: src, off: off, size: max(next-off, 0)}
 	}
 	for _, name := range sectionNames {
 		if _, ok := c.sections[name]; !ok {
 			return nil, corrupt("metadata", 0, ErrSection, "%q is missing", name)
 		}
+	}
+	if err := c.checkSections(h.compressedSize > uint64(size)); err != nil {
+		return nil, err
 	}
 	return c, nil
 }
@@ -108,7 +118,7 @@ func openDir(in *input, dir fs.FS) (_ *container, err error) {
 			return section{}, fmt.Errorf("archive: %s: no file that can be read at any place", name)
 		}
 		c.size += info.Size()
-		return section{"/" + name, src, 0, info.Size()}, nil
+		return section{name: "/" + name, src: src, size: info.Size()}, nil
 	}
 	head, err := open("header")
 	if err != nil {
@@ -120,7 +130,7 @@ func openDir(in *input, dir fs.FS) (_ *container, err error) {
 	if int64(c.header.metadataSize) > head.size-headerSize {
 		return nil, corrupt("header", 56, ErrShort, "metadata of %d bytes in a file of %d", c.header.metadataSize, head.size)
 	}
-	if c.meta, err = readMetadata(in, section{"metadata", head.src, headerSize, int64(c.header.metadataSize)}); err != nil {
+	if c.meta, err = readMetadata(in, section{name: "metadata", src: head.src, off: headerSize, size: int64(c.header.metadataSize)}); err != nil {
 		return nil, err
 	}
 	for _, name := range sectionNames {

@@ -78,8 +78,8 @@
 // of schemas and tables is an error of Open. Damage elsewhere spares what is whole: records of other tables, and records
 // of the table that do not need the value that is damaged. Input is not trusted: nothing is allocated from a length that the
 // input has not backed with bytes, and what the whole archive may take is limited (*[LimitError]). The format has no
-// checksums; a changed byte that decompresses to something sensible is not noticed unless the writer added those of zstd, as
-// this package does: of its archives, records are right or missing with an error, and with an index a damaged frame takes no
+// checksums; a changed byte that decompresses to something sensible is not noticed unless the writer added some, as
+// this package does, those of zstd or, in small archives, in the header: of its archives, records are right or missing with an error, and with an index a damaged frame takes no
 // others with it than the rows that it is of. A damaged index is not used. Of a damaged side channel, records are as with
 // Options.Plain.
 package archive

@@ -125,6 +125,34 @@ func ExampleWriter_WriteAuto() {
 	// {"_filename":"b.clp"}
 }
 
+func ExampleWriter_SetFields() {
+	var file bytes.Buffer
+	w, err := archive.NewWriter(&file, nil)
+	if err != nil {
+		panic(err)
+	}
+	if err := w.Write([]byte(`{"msg":"done"}`)); err != nil {
+		panic(err)
+	}
+	if err := w.SetFields([]slog.Attr{slog.Int64("events", w.Records())}); err != nil {
+		panic(err)
+	}
+	if err := w.Close(); err != nil {
+		panic(err)
+	}
+
+	r, err := archive.Open(bytes.NewReader(file.Bytes()), int64(file.Len()), nil)
+	if err != nil {
+		panic(err)
+	}
+	defer r.Close()
+	for _, from := range r.Ranges() {
+		fmt.Println(from.Start, from.End, from.Fields)
+	}
+	// Output:
+	// 0 1 {"events":1}
+}
+
 func ExampleReader_Tables() {
 	r, err := archive.OpenDir(os.DirFS("testdata/vectors/36-directory+dir.dir"), nil)
 	if err != nil {

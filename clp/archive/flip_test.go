@@ -44,6 +44,10 @@ func TestFlip(t *testing.T) {
 			small = append(small, fmt.Appendf(nil, `{"level":"WARN","time":"2026-03-02T08:00:%02dZ","a":{"n":null,"e":{}},"a":%d}`, i, i), fmt.Appendf(nil, `{"a":1,"a":%d}`, i))
 		}
 	}
+	var middle [][]byte // with checksums in its frames
+	for i := range 2000 {
+		middle = append(middle, fmt.Appendf(nil, `{"time":"2026-03-02T08:00:00.%09dZ","msg":"request %d took %d.50 ms","id":"%x","l":[%d,"x"],"pad":"%080d"}`, i*7919, i, i%700, i*7919, i, 0))
+	}
 	var large [][]byte // with an index
 	for i := range blockRows + 500 {
 		large = append(large, fmt.Appendf(nil, `{"n":%d,"s":"value %d"}`, i%5, i%3))
@@ -51,7 +55,7 @@ func TestFlip(t *testing.T) {
 	for name, c := range map[string]struct {
 		lines [][]byte
 		tries int // bytes that are changed, 0 for all
-	}{"small": {small, 0}, "large": {large, 40}} {
+	}{"small": {small, 0}, "middle": {middle, 300}, "large": {large, 40}} {
 		t.Run(name, func(t *testing.T) {
 			data := write(t, c.lines, &WriterOptions{TimeKey: []string{"time"}})
 			o := &Options{Parallel: 1}
@@ -62,6 +66,9 @@ func TestFlip(t *testing.T) {
 			}
 			if index := openBytes(t, data, nil).index() != nil; index != (name == "large") {
 				t.Fatalf("an index: %v", index)
+			}
+			if sums := openBytes(t, data, nil).box.header.sums != nil; sums != (name == "small") {
+				t.Fatalf("checksums in the header: %v", sums)
 			}
 			failed, step := 0, 1
 			if c.tries > 0 {

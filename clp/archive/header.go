@@ -30,7 +30,7 @@ func (v Version) Known() bool {
 //	 4  version                u32, major<<24 | minor<<16 | patch
 //	 8  uncompressed size      u64, bytes of JSON that went in; some versions got it wrong
 //	16  compressed size        u64, bytes of the whole archive
-//	24  reserved               32 bytes
+//	24  reserved               32 bytes; ours: see sums
 //	56  size of the metadata   u32, compressed
 //	60  compression            u16, 0 is zstd
 //	62  padding                2 bytes
@@ -39,6 +39,7 @@ type header struct {
 	uncompressedSize uint64
 	compressedSize   uint64
 	metadataSize     uint32
+	sums             *sums // nil if there are none
 }
 
 func readHeader(src io.ReaderAt, size int64) (header, error) {
@@ -59,6 +60,7 @@ func readHeader(src io.ReaderAt, size int64) (header, error) {
 		uncompressedSize: binary.LittleEndian.Uint64(b[8:]),
 		compressedSize:   binary.LittleEndian.Uint64(b[16:]),
 		metadataSize:     binary.LittleEndian.Uint32(b[56:]),
+		sums:             readSums(b[:]),
 	}
 	if h.version.Major == 0 && h.version.Minor < 4 {
 		return h, corrupt("header", 4, ErrVersion, "%v; before 0.4.0 variables were encoded in another way", h.version)

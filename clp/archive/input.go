@@ -16,6 +16,8 @@ type section struct {
 	src  io.ReaderAt
 	off  int64 // in src
 	size int64
+
+	damage error // why none of it is to be read
 }
 
 // part returns the range of s from off on that is size bytes long.
@@ -91,6 +93,10 @@ func (in *input) open(s section, stream int) {
 	in.disk, in.count = nil, nil
 	if in.buf == nil {
 		in.buf = make([]byte, inputBuffer)
+	}
+	if s.damage != nil {
+		in.fail(0, s.damage, "")
+		return
 	}
 	if s.size <= 0 {
 		return // an empty section has no frame

@@ -112,7 +112,11 @@ func appendMsgpackMap(dst []byte, attrs []slog.Attr) ([]byte, error) {
 	if len(attrs) >= 1<<16 {
 		return nil, &LimitError{What: "fields", Limit: 1<<16 - 1}
 	}
-	dst = binary.BigEndian.AppendUint16(append(dst, 0xDE), uint16(len(attrs)))
+	if len(attrs) < 16 {
+		dst = append(dst, 0x80|byte(len(attrs)))
+	} else {
+		dst = binary.BigEndian.AppendUint16(append(dst, 0xDE), uint16(len(attrs)))
+	}
 	for _, a := range attrs {
 		dst = appendMsgpackString(dst, a.Key)
 		var err error

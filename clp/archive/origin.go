@@ -23,6 +23,21 @@ func (w *Writer) NextSource(fields []slog.Attr) error {
 	return nil
 }
 
+// SetFields replaces the fields of the source that records come from now, those before included.
+func (w *Writer) SetFields(fields []slog.Attr) error {
+	if w.err != nil {
+		return w.err
+	}
+	m, err := appendMsgpackMap(nil, fields)
+	if err != nil {
+		return err
+	}
+	s := &w.sources[len(w.sources)-1]
+	w.held.Add(int64(len(m) - len(s.fields)))
+	s.fields = m
+	return nil
+}
+
 // ranges makes the packet that says where records come from.
 func (w *Writer) ranges() []byte {
 	b := binary.BigEndian.AppendUint32([]byte{0xDD}, uint32(len(w.sources)))

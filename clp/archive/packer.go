@@ -34,6 +34,7 @@ type packer struct {
 
 	choice  [kinds]choice
 	strong  bool     // the archive is small and being closed
+	bare    bool     // it is so small that its frames have no checksums; see sums
 	jobs    chan job // nil if the caller compresses
 	workers sync.WaitGroup
 	pending sync.WaitGroup // jobs that are not done
@@ -246,6 +247,9 @@ func (p *packer) run(j job) {
 	}
 	defer p.give(e)
 	p.choice[j.kind].encode(e, j.plain, j.kind, p.strong)
+	if p.bare {
+		e.out = bareFrame(e.out, len(j.plain))
+	}
 	if j.kind >= kindVars {
 		j.f.dict = newDictFrame(j.plain, len(e.out))
 		p.held.Add(int64(len(j.f.dict.filter)))
@@ -314,13 +318,19 @@ func (p *packer) small(b []byte) []byte {
 		return nil
 	}
 	defer p.give(e)
+	var frame []byte
 	switch {
 	case len(b) <= tinyFrame:
-		return e.tiny.EncodeAll(b, nil)
+		frame = e.tiny.EncodeAll(b, nil)
 	case p.strong:
-		return e.strong(b, nil)
+		frame = e.strong(b, nil)
+	default:
+		frame = e.usual.EncodeAll(b, nil)
 	}
-	return e.usual.EncodeAll(b, nil)
+	if p.bare {
+		return bareFrame(frame, len(b))
+	}
+	return frame
 }
 
 // buffer returns an empty one of columnFrame bytes.

@@ -163,6 +163,9 @@ func open(o *Options, find func(in *input) (*container, error)) (r *Reader, err 
 	if err = r.tables.load(r.pool, in, s[sectionTables], s[sectionData], &r.schemas); err != nil {
 		return r, err
 	}
+	if err = r.box.checkLists(); err != nil {
+		return r, err
+	}
 	for name, d := range map[string]*dictionary{sectionVars: &r.vars, sectionLogs: &r.logs, sectionArrays: &r.arrays} {
 		d.name, d.pool = name, r.pool
 	}

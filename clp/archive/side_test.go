@@ -299,4 +299,6 @@ func FuzzSide(f *testing.F) {
 	})
 }
 
-func section0(b []byte) section { return section{sectionData, bytes.NewReader(b), 0, int64(len(b))} }
+func section0(b []byte) section {
+	return section{name: sectionData, src: bytes.NewReader(b), size: int64(len(b))}
+}

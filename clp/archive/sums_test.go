@@ -1,0 +1,157 @@
+package archive
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+func TestBareFrame(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	dec, err := zstd.NewReader(nil)
+	check(t, err)
+	defer dec.Close()
+	var words wordEncoder
+	for _, n := range []int{1, 7, 255, 256, 257, 1023, 1024, 1025, 1151, 1152, 1153, 2047, 2048, 2049, 65535, 65536, 70_000, 131_071, 131_072} {
+		plain := make([]byte, n)
+		for i := range plain {
+			plain[i] = byte(rnd.IntN(9))
+		}
+		frames := map[string][]byte{"words": words.frame(nil, plain)}
+		for _, single := range []bool{false, true} {
+			for _, sum := range []bool{false, true} {
+				enc, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(sum), zstd.WithSingleSegment(single))
+				check(t, err)
+				frames[fmt.Sprint("single segment ", single, ", checksum ", sum)] = enc.EncodeAll(plain, nil)
+				check(t, enc.Close())
+			}
+		}
+		for name, frame := range frames {
+			before := len(frame)
+			bare := bareFrame(frame, n)
+			var h zstd.Header
+			check(t, h.Decode(bare))
+			if h.HasCheckSum || h.HasFCS || h.WindowSize < uint64(n) || h.WindowSize > max(1024, uint64(n)*9/8+1) {
+				t.Fatalf("%d bytes, %s: header %+v", n, name, h)
+			}
+			if got, err := dec.DecodeAll(bare, nil); err != nil || !bytes.Equal(got, plain) || len(bare) > before {
+				t.Fatalf("%d bytes, %s: a frame of %d bytes became one of %d: %d bytes, %v", n, name, before, len(bare), len(got), err)
+			}
+		}
+	}
+}
+
+// smallArchive is one with checksums in its header.
+func smallArchive(t testing.TB) []byte {
+	var lines [][]byte
+	for i := range 20 {
+		lines = append(lines, fmt.Appendf(nil, `{"time":"2026-03-02T08:00:%02dZ","msg":"request %d took %d.50 ms","id":"x%d","l":[%d,"x"]}`, i, i, i, i*7919, i),
+			fmt.Appendf(nil, `{"a":1,"a":%d}`, i))
+	}
+	data := write(t, lines, &WriterOptions{TimeKey: []string{"time"}})
+	if readSums(data[:headerSize]) == nil {
+		t.Fatal("no checksums in the header")
+	}
+	return data
+}
+
+// TestSumsOff reads a small archive as other programs do, and as one of a later version.
+func TestSumsOff(t *testing.T) {
+	data := smallArchive(t)
+	want, n, err := digest(data, nil)
+	check(t, err)
+	for name, change := range map[string]func(header []byte){
+		"no tag":            func(h []byte) { clear(h[sumsAt : sumsAt+32]) },
+		"a later version":   func(h []byte) { h[sumsAt+len(sumsMagic)]++ },
+		"sums of something": func(h []byte) { clear(h[sumsAt : sumsAt+8]); h[sumsAt+9]++ },
+	} {
+		other := bytes.Clone(data)
+		change(other[:headerSize])
+		if sum, m, err := digest(other, nil); err != nil || sum != want || m != n {
+			t.Errorf("%s: %d records of %d, %v", name, m, n, err)
+		}
+	}
+}
+
+// TestSumsLimits writes archives that are just small enough, and just too large.
+func TestSumsLimits(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		lines int
+		text  func(i int) []byte
+		sums  bool
+	}{
+		{"tables", summedBlock / 16, func(i int) []byte { return fmt.Appendf(nil, `{"n":%d}`, i) }, true},
+		{"tables too large", summedBlock/16 + 1, func(i int) []byte { return fmt.Appendf(nil, `{"n":%d}`, i) }, false},
+		{"dictionary", summedBlock / 64, func(i int) []byte { return fmt.Appendf(nil, `{"n":"%056d"}`, i) }, true},
+		{"dictionary too large", summedBlock/64 + 1, func(i int) []byte { return fmt.Appendf(nil, `{"n":"%056d"}`, i) }, false},
+		{"input too large", 300, func(i int) []byte { return fmt.Appendf(nil, `{"n":"%01000d"}`, 0) }, false},
+	} {
+		var lines [][]byte
+		for i := range c.lines {
+			lines = append(lines, c.text(i))
+		}
+		data := write(t, lines, nil)
+		if sums := readSums(data[:headerSize]) != nil; sums != c.sums {
+			t.Errorf("%s: checksums in the header: %v", c.name, sums)
+		}
+		if _, n, err := digest(data, nil); err != nil || n != c.lines {
+			t.Errorf("%s: %d records of %d, %v", c.name, n, c.lines, err)
+		}
+	}
+}
+
+// TestSumsSpilled has the frames of a small archive in a spill.
+func TestSumsSpilled(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	var lines [][]byte
+	for range 2700 {
+		line := []byte(`{"n":"`)
+		for range 40 {
+			line = append(line, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"[rnd.IntN(64)])
+		}
+		lines = append(lines, append(line, `"}`...))
+	}
+	spill, err := os.Create(filepath.Join(t.TempDir(), "spill"))
+	check(t, err)
+	defer spill.Close()
+	data := write(t, lines, &WriterOptions{Memory: 1 << 20, Spill: spill})
+	if readSums(data[:headerSize]) == nil {
+		t.Fatal("no checksums in the header")
+	}
+	if _, n, err := digest(data, nil); err != nil || n != len(lines) {
+		t.Fatal(n, err)
+	}
+	if info, err := spill.Stat(); err != nil || info.Size() == 0 {
+		t.Fatal("nothing was spilled", err)
+	}
+}
+
+// FuzzSums changes a small archive of ours anywhere behind its header: either that is an error, or the records are the same. With another
+// header, nothing more is asked than of any bytes.
+func FuzzSums(f *testing.F) {
+	data := smallArchive(f)
+	want, _, err := digest(data, nil)
+	check(f, err)
+	f.Add(uint16(headerSize), []byte{0x28})
+	f.Add(uint16(len(data)-9), []byte("changed"))
+	f.Add(uint16(sumsAt+8), []byte{0, 0, 0, 0, 1, 1})
+	f.Add(uint16(16), []byte{0xFF})
+	f.Fuzz(func(t *testing.T, at uint16, patch []byte) {
+		bad := bytes.Clone(data)
+		from := int(at) % len(bad)
+		copy(bad[from:], patch)
+		sum, _, err := digest(bad, &Options{Memory: minMemory})
+		if err != nil {
+			checkTyped(t, err)
+		} else if from >= headerSize && sum != want {
+			t.Fatal("other records, and no error")
+		}
+		readAll(t, bad, &Options{Memory: minMemory})
+	})
+}
