@@ -19,6 +19,8 @@ type Decoder struct {
 	auto autoReader
 	text []byte
 
+	objects [2][]byte // of a foreign stream's event, by namespace
+
 	exact     []byte // @exact.numbers
 	when      seconds
 	values    builtinValues
@@ -42,6 +44,9 @@ func NewDecoder(r *ir.Reader) *Decoder {
 func (d *Decoder) AppendLine(dst []byte, e *ir.Event) ([]byte, error) {
 	if d.r.IsText() {
 		return d.appendText(dst, e)
+	}
+	if !d.ours {
+		return d.appendForeign(dst, e)
 	}
 	var out []byte
 	var err error
@@ -82,26 +87,22 @@ func (d *Decoder) template(e *ir.Event) *template {
 
 // append appends the event whose trees visit walks.
 func (d *Decoder) append(dst []byte, visit func(ir.Namespace, ir.Visitor) error) ([]byte, error) {
-	d.auto.reset(d.ours)
+	d.auto.reset()
 	if err := visit(ir.Auto, &d.auto); err != nil {
 		return dst, err
 	}
 	a := &d.auto
-	if a.json != nil && d.ours {
+	if a.json != nil {
 		return append(dst, a.json...), nil
 	}
 	w := &d.line
 	w.reset(append(dst, '{'))
-	canonical := d.ours && a.hasNum
-	if canonical || !d.ours {
-		w.b = a.appendBuiltins(w.b, canonical)
+	if a.hasNum {
+		w.b = a.appendBuiltins(w.b)
 	}
-	w.rename, w.point, w.numbers = canonical, a.point && d.ours, nil
-	if canonical && a.viewer {
+	w.rename, w.point, w.numbers = a.hasNum, a.point, a.numbers
+	if a.hasNum && a.viewer {
 		w.skip = viewerLeaves
-	}
-	if d.ours {
-		w.numbers = a.numbers
 	}
 	if err := visit(ir.User, w); err != nil {
 		return dst, err
@@ -132,27 +133,26 @@ func (d *Decoder) appendText(dst []byte, e *ir.Event) ([]byte, error) {
 // slogNames are the levels of a text event in the words of log/slog, which has no TRACE and no FATAL.
 var slogNames = [...]string{ir.Trace: "DEBUG-4", ir.Debug: "DEBUG", ir.Info: "INFO", ir.Warn: "WARN", ir.Error: "ERROR", ir.Fatal: "ERROR+4"}
 
-// autoReader takes the auto-generated keys apart.
+// autoReader takes the auto-generated keys of a stream with this mapping apart.
 type autoReader struct {
-	ours    bool
 	depth   int
 	section string // the object at depth 1, if its keys are known
 
-	hasTime              bool
-	millis, nanos, zone  int64
-	hasNum               bool
-	num                  slog.Level
-	name, path, function []byte
-	line                 int64
-	numbers              []spelling
-	point, viewer        bool
-	json                 []byte
+	hasTime             bool
+	millis, nanos, zone int64
+	hasNum              bool
+	num                 slog.Level
+	path, function      []byte
+	line                int64
+	numbers             []spelling
+	point, viewer       bool
+	json                []byte
 
 	rest lineWriter // what is not known
 }
 
-func (a *autoReader) reset(ours bool) {
-	*a = autoReader{ours: ours, name: a.name[:0], path: a.path[:0], function: a.function[:0], numbers: a.numbers[:0], rest: a.rest}
+func (a *autoReader) reset() {
+	*a = autoReader{path: a.path[:0], function: a.function[:0], numbers: a.numbers[:0], rest: a.rest}
 	a.rest.reset(append(a.rest.b[:0], '{'))
 	a.rest.fullFloat = true
 }
@@ -164,7 +164,7 @@ func (a *autoReader) Open(name []byte) error {
 	if a.depth == 1 {
 		a.section = ""
 		for _, s := range sections {
-			if string(name) == s && (s != keyExact || a.ours) {
+			if string(name) == s {
 				a.section = s
 			}
 		}
@@ -197,11 +197,10 @@ func (a *autoReader) Value(name []byte, v *ir.Value) (err error) {
 			a.millis, a.hasTime = v.Int(), true
 		case a.section == keyTimestamp && v.Kind() == ir.Int && string(name) == keyOffset:
 			a.zone = v.Int()
-		case a.section == keyTimestamp && v.Kind() == ir.Int && string(name) == keyNanos && a.ours:
+		case a.section == keyTimestamp && v.Kind() == ir.Int && string(name) == keyNanos:
 			a.nanos = v.Int()
-		case a.section == keyLevel && v.Kind() == ir.String && string(name) == keyName:
-			a.name, err = v.AppendText(a.name)
-		case a.section == keyLevel && v.Kind() == ir.Int && string(name) == keyNum && a.ours:
+		case a.section == keyLevel && v.Kind() == ir.String && string(name) == keyName: // keyNum says it better
+		case a.section == keyLevel && v.Kind() == ir.Int && string(name) == keyNum:
 			a.num, a.hasNum = slog.Level(v.Int()), true
 		case a.section == keySource && v.Kind() == ir.String && string(name) == keyPath:
 			a.path, err = v.AppendText(a.path)
@@ -221,7 +220,7 @@ func (a *autoReader) Value(name []byte, v *ir.Value) (err error) {
 			known = false
 		}
 	}
-	if a.depth == 0 && a.ours && string(name) == keyViewer && v.Kind() == ir.Bool {
+	if a.depth == 0 && string(name) == keyViewer && v.Kind() == ir.Bool {
 		a.viewer, known = v.Bool(), true
 	}
 	if known || err != nil {
@@ -248,19 +247,13 @@ func (a *autoReader) readNumbers(v *ir.Value) error {
 }
 
 // appendBuiltins appends time, level and source, each if it is there.
-func (a *autoReader) appendBuiltins(dst []byte, canonical bool) []byte {
+func (a *autoReader) appendBuiltins(dst []byte) []byte {
 	if a.hasTime {
 		dst = append(dst, `"time":"`...)
 		dst = append(appendTime(dst, a.millis, a.nanos, a.zone), '"')
 	}
-	switch {
-	case canonical:
-		dst = append(appendComma(dst), `"level":"`...)
-		dst = append(slogtext.AppendLevel(dst, a.num), '"')
-	case len(a.name) > 0:
-		dst = append(appendComma(dst), `"level":`...)
-		dst = ir.AppendQuoted(dst, a.name)
-	}
+	dst = append(appendComma(dst), `"level":"`...)
+	dst = append(slogtext.AppendLevel(dst, a.num), '"')
 	if len(a.path) == 0 && len(a.function) == 0 && a.line == 0 {
 		return dst
 	}

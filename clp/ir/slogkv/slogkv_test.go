@@ -418,10 +418,28 @@ func TestForeignStream(t *testing.T) {
 	check(t, err)
 	line, err := NewDecoder(r).AppendLine(nil, e)
 	check(t, err)
-	want := `{"time":"2023-11-14T23:13:20.25+01:00","level":"INFO","source":{"file":"main.py","line":7},"message":"hello","f":3,` +
+	want := `{"time":"2023-11-14T23:13:20.25+01:00","level":"INFO","source":{"file":"main.py","line":7},"message":"hello","f":3.0,` +
 		`"@":{"timestamp":{"source":"clock"},"level":{"num":20},"exact":{"point":true},"host":"a b"}}`
 	if string(line) != want {
 		t.Errorf("got %s\nwant %s", line, want)
+	}
+}
+
+// TestAppendForeign has objects that are not as expected: nothing is lost, and an object stays where it is.
+func TestAppendForeign(t *testing.T) {
+	for _, c := range [][3]string{
+		{`{"a":1}`, `{}`, `{"a":1}`},
+		{`{}`, `{}`, `{}`},
+		{`{ }`, `{"level":{"name":"INFO"}}`, `{"level":"INFO"}`},
+		{` {"a":1} `, ` {"level" : {"name" : "INFO", "x":{"y":1}} } `, `{"level":"INFO","a":1,"@":{"level":{"x":{"y":1}}}}`},
+		{`{}`, `{"level":{},"timestamp":5,"source_location":null}`, `{"@":{"level":{},"timestamp":5,"source_location":null}}`},
+		{`{}`, `{"level":{"name":7},"timestamp":{"unix_millisecs":1.0},"source_location":{"line":"7","path":["x"]}}`,
+			`{"@":{"level":{"name":7},"timestamp":{"unix_millisecs":1.0},"source_location":{"line":"7","path":["x"]}}}`},
+		{`{"time":1}`, `{"timestamp":{"unix_millisecs":1000},"a\u00e9\"}":["}",{"x":"{"}]}`, `{"time":"1970-01-01T00:00:01Z","time":1,"@":{"a\u00e9\"}":["}",{"x":"{"}]}}`},
+	} {
+		if got := AppendForeign([]byte("> "), []byte(c[0]), []byte(c[1])); string(got) != "> "+c[2] {
+			t.Errorf("%s %s: got %s\nwant %s", c[0], c[1], got, c[2])
+		}
 	}
 }
 
