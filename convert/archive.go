@@ -15,11 +15,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/tracehandler/tracehandler/clp/archive"
 	"github.com/tracehandler/tracehandler/clp/kql"
 	"github.com/tracehandler/tracehandler/event"
+	"github.com/tracehandler/tracehandler/internal/origin"
 	"github.com/tracehandler/tracehandler/internal/temporary"
 	"github.com/tracehandler/tracehandler/internal/vfs"
 	"github.com/tracehandler/tracehandler/naming"
@@ -31,37 +33,62 @@ var ErrNoEvents = errors.New("convert: no events, and a CLP archive cannot be em
 
 // archiveOut is a set of archives that is being written beside dst: one, unless the writer says that it is full.
 type archiveOut struct {
-	c      *copying
-	source string
-	id     string // of the set
-	time   []string
-	parts  []*archivePart
-	events int64
-	first  int64        // events before the part that is being written
-	copied *archivePart // it; nil before the first event
-	spill  *temporary.Spill
+	c       *copying
+	sources []string
+	id      string // of the set
+	time    []string
+	auto    bool // the time is one of the keys that a logging library made
+	parts   []*archivePart
+	events  int64
+	copied  *archivePart // the one being written; nil before the first event
+	spill   *temporary.Spill
+
+	from  origin.Origin // of the source that is being read
+	began int64         // events before it
+	named bool          // the archive being written knows of it
 }
 
 type archivePart struct {
-	f vfs.File
-	w *archive.Writer
+	f     vfs.File
+	w     *archive.Writer
+	first int64 // events in the parts before
 }
 
-// archiveFile is File for format.CLP.
-func (c *copying) archiveFile(src string) (Report, error) {
-	err := c.toArchive(src)
+// Files writes the events of several traces, one after the other, to one archive at dst, or a set of them: searches tell the
+// sources apart by the key $_filename. Everything else is as of [File] to format.CLP.
+func Files(ctx context.Context, srcs []string, dst string, o *Options) (Report, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	if err := free(dst, o.Overwrite); err != nil {
+		return Report{}, err
+	}
+	if len(srcs) == 0 {
+		return Report{}, ErrNoEvents
+	}
+	c := &copying{ctx: ctx, o: o, dst: dst, sum: newSum()}
+	if err := c.open(srcs[0]); err != nil {
+		return Report{}, err
+	}
+	defer func() { c.r.Close() }()
+	return c.archiveOf(srcs)
+}
+
+// archiveOf makes an archive of sources, of which the first is open.
+func (c *copying) archiveOf(srcs []string) (Report, error) {
+	err := c.toArchive(srcs)
 	if err != nil {
-		return c.report, fmt.Errorf("convert: %s to %s: %w", src, c.dst, err)
+		return c.report, fmt.Errorf("convert: %s to %s: %w", strings.Join(srcs, ", "), c.dst, err)
 	}
 	return c.report, nil
 }
 
-func (c *copying) toArchive(src string) (err error) {
-	a := &archiveOut{c: c, source: src, spill: temporary.NewSpill(vfs.OS, c.dst)}
-	if a.time, err = c.timeKey(); err != nil {
+func (c *copying) toArchive(srcs []string) (err error) {
+	a := &archiveOut{c: c, sources: srcs, spill: temporary.NewSpill(vfs.OS, c.dst)}
+	if err := a.timeKey(); err != nil {
 		return err
 	}
-	if a.id, err = setID(src); err != nil {
+	if a.id, err = setID(srcs); err != nil {
 		return err
 	}
 	// An earlier conversion, which was killed, may have left its files.
@@ -69,6 +96,74 @@ func (c *copying) toArchive(src string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.drop()) }()
+	for i, src := range srcs {
+		if i > 0 {
+			if err := c.another(src); err != nil {
+				return err
+			}
+		}
+		if err := a.source(src); err != nil {
+			return err
+		}
+	}
+	c.report.Lines = c.sum.lines
+	if c.sum.lines == 0 {
+		return ErrNoEvents
+	}
+	if err := a.finish(true); err != nil {
+		return err
+	}
+	if err := a.verify(); err != nil {
+		return err
+	}
+	// The source may be the file that dst replaces; where open files cannot be replaced, it must be closed before.
+	if err := c.r.Close(); err != nil {
+		return err
+	}
+	return a.publish()
+}
+
+// timeKey finds the key that has the time of records.
+func (a *archiveOut) timeKey() error {
+	c := a.c
+	key := c.o.TimeKey
+	if key == "" {
+		key = c.r.TimeKey()
+	}
+	if key == "" {
+		key = slog.TimeKey
+	}
+	namespace, path, err := kql.NamespacePath(key)
+	if err == nil && namespace != 0 && (namespace != '@' || !c.r.TwoObjects()) {
+		_, err = kql.Path(key) // says what is wrong
+	}
+	if err != nil {
+		return fmt.Errorf("the key of the time, %q: %w", key, err)
+	}
+	a.time, a.auto = path, namespace == '@'
+	return nil
+}
+
+// setID returns what tells the archives made of traces from all others: the same each time these files are converted.
+func setID(srcs []string) (string, error) {
+	h := sha256.New()
+	for _, src := range srcs {
+		info, err := os.Stat(src)
+		if err != nil || !info.Mode().IsRegular() {
+			var id [16]byte
+			_, err := rand.Read(id[:])
+			return hex.EncodeToString(id[:]), err
+		}
+		fmt.Fprintf(h, "%q %d %d", filepath.Base(src), info.Size(), info.ModTime().UnixNano())
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16]), nil
+}
+
+// source writes the events of the source that is open.
+func (a *archiveOut) source(src string) error {
+	c := a.c
+	a.from = origin.Origin{Filename: filepath.Base(src), Fields: c.r.StreamFields(), ID: a.id, Stream: c.r.TwoObjects()}
+	a.began, a.named = a.events, false
 	next := int64(0)
 	for l, err := range c.r.Lines() {
 		if err != nil {
@@ -87,51 +182,7 @@ func (c *copying) toArchive(src string) (err error) {
 			}
 		}
 	}
-	c.report.Lines = c.sum.lines
-	if err := c.tick(); err != nil {
-		return err
-	}
-	if c.sum.lines == 0 {
-		return ErrNoEvents
-	}
-	if err := a.finish(true); err != nil {
-		return err
-	}
-	if err := a.verify(); err != nil {
-		return err
-	}
-	// The source may be the file that dst replaces; where open files cannot be replaced, it must be closed before.
-	if err := c.r.Close(); err != nil {
-		return err
-	}
-	return a.publish()
-}
-
-// timeKey returns the path of the key that has the time of records.
-func (c *copying) timeKey() ([]string, error) {
-	key := c.o.TimeKey
-	if key == "" {
-		key = c.r.TimeKey()
-	}
-	if key == "" {
-		return []string{slog.TimeKey}, nil
-	}
-	path, err := kql.Path(key)
-	if err != nil {
-		return nil, fmt.Errorf("the key of the time, %q: %w", key, err)
-	}
-	return path, nil
-}
-
-// setID returns what tells the archives made of a trace from all others: the same each time a file is converted.
-func setID(src string) (string, error) {
-	if info, err := os.Stat(src); err == nil && info.Mode().IsRegular() {
-		sum := sha256.Sum256(fmt.Appendf(nil, "%q %d %d", filepath.Base(src), info.Size(), info.ModTime().UnixNano()))
-		return hex.EncodeToString(sum[:16]), nil
-	}
-	var id [16]byte
-	_, err := rand.Read(id[:])
-	return hex.EncodeToString(id[:]), err
+	return c.tick()
 }
 
 // add writes the event of a line.
@@ -141,13 +192,15 @@ func (a *archiveOut) add(l *reader.Line) error {
 	if len(text) == 0 {
 		return nil
 	}
+	o, two := c.r.Objects()
+	if !two {
+		o.User = text
+	}
 	for {
-		if a.copied == nil {
-			if err := a.begin(); err != nil {
-				return err
-			}
+		if err := a.name(); err != nil {
+			return err
 		}
-		err := a.copied.w.Write(text)
+		err := a.copied.w.WriteAuto(o.User, o.Auto)
 		if err == nil {
 			break
 		}
@@ -168,6 +221,22 @@ func (a *archiveOut) add(l *reader.Line) error {
 	return nil
 }
 
+// name makes sure that there is an archive, and that it knows where the next record comes from.
+func (a *archiveOut) name() error {
+	switch {
+	case a.copied == nil:
+		if a.events > a.began {
+			a.from.Split++
+		}
+		a.from.Part, a.from.First, a.named = int64(len(a.parts)+1), a.events, true
+		return a.begin()
+	case !a.named:
+		a.from.Part, a.from.First, a.named = int64(len(a.parts)), a.copied.first, true
+		return a.copied.w.NextSource(a.from.Attrs())
+	}
+	return nil
+}
+
 // begin begins an archive.
 func (a *archiveOut) begin() error {
 	c := a.c
@@ -175,29 +244,26 @@ func (a *archiveOut) begin() error {
 	if err != nil {
 		return err
 	}
-	p := &archivePart{f: f}
+	p := &archivePart{f: f, first: a.events}
 	a.parts = append(a.parts, p)
 	p.w, err = archive.NewWriter(f, &archive.WriterOptions{
-		Level: c.o.Level, Memory: c.o.Memory, Spill: a.spill, TimeKey: a.time, Concurrency: runtime.GOMAXPROCS(0),
+		Level: c.o.Level, Memory: c.o.Memory, Spill: a.spill, TimeKey: a.time, TimeAuto: a.auto, Concurrency: runtime.GOMAXPROCS(0),
+		Fields: a.from.Attrs(),
 	})
-	a.copied, a.first = p, a.events
+	a.copied = p
 	return err
 }
 
-// fields are those of the archive that is being written. One that is alone does not say that it is a part.
-func (a *archiveOut) fields(last bool) []slog.Attr {
-	fields := []slog.Attr{slog.String("_filename", filepath.Base(a.source))}
-	if last && len(a.parts) == 1 {
-		return fields
-	}
-	return append(fields, slog.Group("tracehandler", slog.String("journal", a.id), slog.Int("part", len(a.parts)), slog.Int64("first", a.first)))
-}
-
-// finish completes the archive that is being written, which is the last one or full.
+// finish completes the archive that is being written, which is the last one or full. One that is alone, of one source, does not
+// say that it is a part of anything.
 func (a *archiveOut) finish(last bool) error {
 	p := a.copied
 	a.copied = nil
-	err := p.w.SetFields(a.fields(last))
+	var err error
+	if last && len(a.parts) == 1 && len(a.sources) == 1 {
+		a.from.ID = ""
+		err = p.w.SetFields(a.from.Attrs())
+	}
 	if err == nil {
 		err = p.w.Close()
 	}
@@ -267,19 +333,29 @@ func (a *archiveOut) verify() error {
 	return nil
 }
 
-// compare compares the archives with the source, which it reads again, event by event.
+// compare compares the archives with the sources, which it reads again, event by event.
 func (a *archiveOut) compare() error {
-	c := a.c
 	next, stop := iter.Pull2(a.lines())
 	defer stop()
-	ro := c.o.Read
-	ro.Newlines, ro.OnBad = reader.LF, reader.Continue
-	r, err := reader.Open(a.source, &ro)
+	n := int64(0)
+	for _, src := range a.sources {
+		if err := a.compareSource(src, &n, next); err != nil {
+			return err
+		}
+	}
+	if want := a.c.sum.lines; n != want {
+		return fmt.Errorf("%w: the source has %d events now, not %d", ErrVerify, n, want)
+	}
+	return nil
+}
+
+// compareSource compares the events of a source with those that next returns, and counts them in n.
+func (a *archiveOut) compareSource(src string, n *int64, next func() ([]byte, error, bool)) error {
+	r, err := a.c.reader(src)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	n := int64(0)
 	for l, err := range r.Lines() {
 		text := bytes.TrimSpace(l.Text)
 		if err != nil || len(text) == 0 {
@@ -293,17 +369,14 @@ func (a *archiveOut) compare() error {
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrVerify, err)
 		}
-		if n++; !event.Equal(want, event.Lazy(line)) {
-			return fmt.Errorf("%w: line %d is another event: %.200s became %.200s", ErrVerify, l.Number, text, line)
+		if *n++; !event.Equal(want, event.Lazy(line)) {
+			return fmt.Errorf("%w: line %d of %s is another event: %.200s became %.200s", ErrVerify, l.Number, src, text, line)
 		}
-		if n%4096 == 0 {
-			if err := context.Cause(c.ctx); err != nil {
+		if *n%4096 == 0 {
+			if err := context.Cause(a.c.ctx); err != nil {
 				return err
 			}
 		}
-	}
-	if n != c.sum.lines {
-		return fmt.Errorf("%w: the source has %d events now, not %d", ErrVerify, n, c.sum.lines)
 	}
 	return nil
 }

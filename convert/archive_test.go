@@ -194,8 +194,8 @@ func TestArchiveVerify(t *testing.T) {
 	dir := t.TempDir()
 	text := lines(20)
 	for name, content := range map[string]string{"fewer": lines(19), "other": strings.Replace(text, "INFO", "WARN", 1), "spelling": strings.ReplaceAll(text, "level", "l\\u0065vel")} {
-		a := &archiveOut{c: &copying{ctx: t.Context(), o: &Options{}, sum: newSum()}, source: filepath.Join(dir, "src")}
-		write(t, a.source, text)
+		a := &archiveOut{c: &copying{ctx: t.Context(), o: &Options{}, sum: newSum()}, sources: []string{filepath.Join(dir, "src")}}
+		write(t, a.sources[0], text)
 		for l := range strings.Lines(text) {
 			a.c.sum.add([]byte(strings.TrimSpace(l)))
 		}

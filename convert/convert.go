@@ -86,20 +86,17 @@ func File(ctx context.Context, src, dst string, f format.Format, o *Options) (Re
 	if err := free(dst, o.Overwrite); err != nil {
 		return Report{}, err
 	}
-	ro := o.Read
-	ro.Newlines, ro.OnBad = reader.LF, reader.Continue
-	r, err := reader.Open(src, &ro)
-	if err != nil {
-		return Report{}, fmt.Errorf("convert: %w", err)
-	}
-	defer r.Close()
-
-	c := &copying{ctx: ctx, o: o, r: r, dst: dst, sum: newSum()}
 	if f == format.CLP {
-		return c.archiveFile(src)
+		return Files(ctx, []string{src}, dst, o)
 	}
+	c := &copying{ctx: ctx, o: o, dst: dst, sum: newSum()}
+	if err := c.open(src); err != nil {
+		return Report{}, err
+	}
+	r := c.r
+	defer r.Close()
 	if f == format.CLPIR {
-		text, err := holdsText(src, ro)
+		text, err := holdsText(src, c.readerOptions())
 		if err != nil {
 			return Report{}, fmt.Errorf("convert: %w", err)
 		}
@@ -113,7 +110,7 @@ func File(ctx context.Context, src, dst string, f format.Format, o *Options) (Re
 		mode = sink.Truncate
 	}
 	c.s = sink.File(dst, sink.Options{Format: f, Level: o.Level, Exists: mode, BeforePublish: c.verify})
-	err = c.copy()
+	err := c.copy()
 	// The source may be the file that dst replaces; where open files cannot be replaced, it must be closed before.
 	if cerr := r.Close(); err == nil {
 		err = cerr
@@ -162,6 +159,7 @@ type copying struct {
 	ctx    context.Context
 	o      *Options
 	r      *reader.Reader
+	before int64 // bytes of sources before that of r
 	s      sink.Sink
 	dst    string
 	sum    *sum
@@ -170,6 +168,40 @@ type copying struct {
 	failed error // set before the sink is closed
 
 	pack *packer // dst holds events, not lines; else nil
+}
+
+// open opens a source.
+func (c *copying) open(src string) error {
+	r, err := c.reader(src)
+	if err != nil {
+		return fmt.Errorf("convert: %w", err)
+	}
+	c.r = r
+	return nil
+}
+
+// another is done with the source, and opens the next one.
+func (c *copying) another(src string) error {
+	c.before += c.r.Stats().Stored
+	if err := c.r.Close(); err != nil {
+		return err
+	}
+	r, err := c.reader(src)
+	if err == nil {
+		c.r = r
+	}
+	return err
+}
+
+func (c *copying) reader(src string) (*reader.Reader, error) {
+	ro := c.readerOptions()
+	return reader.Open(src, &ro)
+}
+
+func (c *copying) readerOptions() reader.Options {
+	ro := c.o.Read
+	ro.Newlines, ro.OnBad = reader.LF, reader.Continue
+	return ro
 }
 
 // copy copies all lines to the sink.
@@ -214,7 +246,7 @@ func (c *copying) copy() error {
 
 // tick looks at the context and tells the progress.
 func (c *copying) tick() error {
-	c.report.SrcSize = c.r.Stats().Stored
+	c.report.SrcSize = c.before + c.r.Stats().Stored
 	if c.o.Progress != nil {
 		c.o.Progress(c.report.SrcSize)
 	}

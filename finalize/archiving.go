@@ -17,6 +17,7 @@ import (
 	"github.com/tracehandler/tracehandler/clp/archive"
 	"github.com/tracehandler/tracehandler/clp/ir"
 	"github.com/tracehandler/tracehandler/clp/ir/slogkv"
+	"github.com/tracehandler/tracehandler/internal/origin"
 	"github.com/tracehandler/tracehandler/internal/temporary"
 	"github.com/tracehandler/tracehandler/internal/vfs"
 )
@@ -250,11 +251,9 @@ func (a *archiving) begin() (*part, error) {
 
 // fields say in an archive where it comes from.
 func (a *archiving) fields(number int, first int64) []slog.Attr {
-	return []slog.Attr{slog.String("_filename", filepath.Base(a.path)), slog.Group(fieldsKey,
-		slog.String("journal", a.journal.ID), slog.Int("part", number), slog.Int64("first", first))}
+	from := origin.Origin{Filename: filepath.Base(a.path), ID: a.journal.ID, Part: int64(number), First: first, Split: number - 1}
+	return from.Attrs()
 }
-
-const fieldsKey = "tracehandler"
 
 // finish completes an archive, if there is one: writes it, compares it with the journal, and syncs it. One without events
 // is removed.

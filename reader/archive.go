@@ -38,6 +38,8 @@ type archiveSource struct {
 	seen    Stats
 	text    int64
 	record  *archive.Record // that was delivered last
+	foreign bool            // events are made of two objects: see objects.go
+	shown   shown           // buffers of the event that was delivered last
 	last    int64           // its number, -1 before the first
 	mixed   bool            // records did not come in their order, which was reported
 	auto    []byte
@@ -93,7 +95,7 @@ func (s *archiveSource) opened(r *archive.Reader, err error) (source, error) {
 	var corrupt *archive.CorruptError
 	switch {
 	case err == nil:
-		s.r, s.records = r, r.Info().Records
+		s.r, s.records, s.foreign = r, r.Info().Records, isForeign(r)
 		return s, nil
 	case errors.Is(err, archive.ErrVersion), !errors.As(err, &corrupt):
 		return nil, errors.Join(fmt.Errorf("reader: %s: %w", s.path, err), s.close())
@@ -235,7 +237,7 @@ func (s *archiveSource) deliver(rec *record, r *archive.Record) error {
 		}
 		s.last = n
 	}
-	line, err := s.show(r)
+	line, err := s.show(r, &s.shown)
 	if err != nil {
 		return s.bad(r, err)
 	}
@@ -245,9 +247,12 @@ func (s *archiveSource) deliver(rec *record, r *archive.Record) error {
 	return nil
 }
 
-// show returns a record as a line, valid as long as the record is.
-func (s *archiveSource) show(r *archive.Record) ([]byte, error) {
+// show returns a record as a line, valid as long as the record is and nothing else is shown with the same buffers.
+func (s *archiveSource) show(r *archive.Record, b *shown) ([]byte, error) {
 	line, err := r.JSON()
+	if err == nil && s.foreign {
+		line, err = b.event(r, line)
+	}
 	if err == nil && len(line) > s.limit {
 		err = errTooLong
 	}

@@ -18,6 +18,7 @@ type archiveAround struct {
 	s       *archiveSource
 	c       *archive.Reader // of neighbors; nil before the first
 	scratch *scratch        // of c
+	shown   shown           // buffers of neighbors
 	last    int64           // number of the record that c returned last
 	said    map[int64]bool  // records that cannot be shown, and were reported
 	torn    bool            // damage of c was reported
@@ -168,7 +169,7 @@ func (a *archiveAround) neighbor(from, to int64) (e event.Event, number int64, o
 		if number < from || number >= to {
 			return e, number, true
 		}
-		line, err := a.s.show(record)
+		line, err := a.s.show(record, &a.shown)
 		if err == nil {
 			return event.Lazy(line), number, true
 		}

@@ -1,12 +1,14 @@
 package reader_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/tracehandler/tracehandler/clp/ir"
 	"github.com/tracehandler/tracehandler/clp/kql"
 	"github.com/tracehandler/tracehandler/reader"
 )
@@ -173,4 +175,39 @@ func ExampleReader_Around() {
 	// Output:
 	// true {"n":2,"err":"broken pipe"} <nil>
 	// false {"n":3} <nil>
+}
+
+// A stream of another library has two objects for an event.
+func ExampleReader_Objects() {
+	var stream bytes.Buffer
+	w, err := ir.NewKVWriter(&stream, &ir.KVOptions{User: []byte(`{"host":"node-07"}`)})
+	if err != nil {
+		panic(err)
+	}
+	var b ir.Builder
+	b.Open("level")
+	b.String("name", "INFO")
+	b.Close()
+	b.User()
+	b.String("message", "ready")
+	if err := w.Write(&b); err != nil {
+		panic(err)
+	}
+	if err := w.Close(); err != nil {
+		panic(err)
+	}
+
+	r, err := reader.New(&stream, nil)
+	if err != nil {
+		panic(err)
+	}
+	defer r.Close()
+	fmt.Println(r.TwoObjects(), r.StreamFields())
+	for e, err := range r.Events() {
+		o, _ := r.Objects()
+		fmt.Println(string(o.User), string(o.Auto), string(e.AppendJSON(nil)), err)
+	}
+	// Output:
+	// true [host=node-07]
+	// {"message":"ready"} {"level":{"name":"INFO"}} {"level":"INFO","message":"ready"} <nil>
 }

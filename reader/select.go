@@ -10,6 +10,7 @@ import (
 
 	"github.com/tracehandler/tracehandler/clp/archive"
 	"github.com/tracehandler/tracehandler/clp/ir"
+	"github.com/tracehandler/tracehandler/clp/ir/slogkv"
 	"github.com/tracehandler/tracehandler/clp/kql"
 	"github.com/tracehandler/tracehandler/event"
 )
@@ -197,7 +198,7 @@ func nameOf(path string) []byte {
 }
 
 // TimeKey returns the key that a CLP archive has as the time of its records, in the syntax of a query's key. It is empty for
-// everything else.
+// everything else, but "time" for an archive made of a stream of another library, whose records have none.
 func (r *Reader) TimeKey() string {
 	s, ok := r.src.(*archiveSource)
 	if set, is := r.src.(*setSource); is {
@@ -206,6 +207,9 @@ func (r *Reader) TimeKey() string {
 	if ok && s.r != nil {
 		for _, t := range s.r.Times() {
 			return t.Key
+		}
+		if s.foreign {
+			return slog.TimeKey
 		}
 	}
 	return ""
@@ -227,6 +231,9 @@ func (r *Reader) Archive() *archive.Reader {
 
 // choose implements selecting.
 func (s *archiveSource) choose(q *kql.Query) {
+	if s.r != nil && s.foreign {
+		q = q.Through(&kql.View{Keys: slogkv.ForeignKeys, Line: slogkv.AppendForeign})
+	}
 	if s.r != nil {
 		s.query = q
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"github.com/tracehandler/tracehandler/clp/archive"
 	"github.com/tracehandler/tracehandler/clp/kql"
 	"github.com/tracehandler/tracehandler/format"
+	"github.com/tracehandler/tracehandler/internal/origin"
 	"github.com/tracehandler/tracehandler/internal/vfs"
 	"github.com/tracehandler/tracehandler/naming"
 )
@@ -19,9 +19,9 @@ import (
 // A trace that does not fit into one CLP archive is a set of them: files of one directory whose names are the trace's and
 // those of its rotated files, see naming.RotatedName. Each says in its range index which trace it is a part of:
 //
-//	"tracehandler": {"journal": "5f0c…", "part": 2, "first": 1000000}
+//	"_archive_creator_id": "5f0c…", "tracehandler": {"part": 2, "first": 1000000}
 //
-// journal is the same in all parts, part counts from 1, and first is the number of events in the parts before it. Opening a
+// The ID is the same in all parts, part counts from 1, which need not be said, and first is the number of events in the parts before it. Opening a
 // part reads those before it, too: the file that has the trace's own name is the last one, and reads as all of it.
 
 // membership is what an archive says of the set that it is a part of.
@@ -34,27 +34,11 @@ type membership struct {
 
 // membershipOf reads what an archive says; part is 0 if it says nothing.
 func membershipOf(path string, r *archive.Reader) membership {
-	m := membership{path: path}
-	for _, where := range r.Ranges() {
-		v, ok := where.Fields.Get("tracehandler")
-		if !ok || v.Kind() != slog.KindGroup {
-			continue
-		}
-		for _, a := range v.Group() {
-			switch {
-			case a.Key == "journal" && a.Value.Kind() == slog.KindString:
-				m.journal = a.Value.String()
-			case a.Key == "part" && a.Value.Kind() == slog.KindInt64:
-				m.part = a.Value.Int64()
-			case a.Key == "first" && a.Value.Kind() == slog.KindInt64:
-				m.first = a.Value.Int64()
-			}
-		}
-	}
-	if m.journal == "" || m.part < 1 || m.first < 0 {
+	from, ok := origin.Of(r)
+	if !ok {
 		return membership{path: path}
 	}
-	return m
+	return membership{path, from.ID, from.Part, from.First}
 }
 
 // Parts returns the other files that Open reads when it opens path, in the order in which they are read: of a CLP archive that

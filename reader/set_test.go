@@ -3,7 +3,6 @@ package reader
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,12 +11,14 @@ import (
 
 	"github.com/tracehandler/tracehandler/clp/ir/slogkv"
 	"github.com/tracehandler/tracehandler/clp/kql"
+	"github.com/tracehandler/tracehandler/internal/origin"
 	"github.com/tracehandler/tracehandler/naming"
 )
 
 // partOf returns an archive of lines that is a part of a set.
 func partOf(t testing.TB, id string, part int, first int64, lines ...string) []byte {
-	return archiveWith(t, []slog.Attr{slog.Group("tracehandler", slog.String("journal", id), slog.Int("part", part), slog.Int64("first", first))}, lines...)
+	from := origin.Origin{ID: id, Part: int64(part), First: first}
+	return archiveWith(t, from.Attrs(), lines...)
 }
 
 func put(t testing.TB, path string, data []byte) {

@@ -3,6 +3,7 @@ package kql_test
 import (
 	"bytes"
 	"fmt"
+	"log/slog"
 	"os"
 
 	"github.com/tracehandler/tracehandler/clp/archive"
@@ -89,6 +90,46 @@ func ExamplePath() {
 	// Output:
 	// [http status.code] <nil>
 	// true
+}
+
+func ExampleNamespacePath() {
+	namespace, names, err := kql.NamespacePath(`@level.name`)
+	fmt.Println(string(namespace), names, err)
+	// Output: @ [level name] <nil>
+}
+
+// The events are the records with the level that the logging library gave them.
+func ExampleQuery_Through() {
+	var file bytes.Buffer
+	w, err := archive.NewWriter(&file, nil)
+	if err != nil {
+		panic(err)
+	}
+	for _, level := range []string{"INFO", "WARN"} {
+		if err := w.WriteAuto([]byte(`{"message":"ready"}`), []byte(`{"level":"`+level+`"}`)); err != nil {
+			panic(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		panic(err)
+	}
+
+	r, err := archive.Open(bytes.NewReader(file.Bytes()), int64(file.Len()), nil)
+	if err != nil {
+		panic(err)
+	}
+	defer r.Close()
+	q, err := kql.Parse("level: WARN", nil)
+	if err != nil {
+		panic(err)
+	}
+	n, err := q.Through(&kql.View{Keys: []string{"level"}, Line: func(dst, user, auto []byte) []byte {
+		level, _ := event.Lazy(auto).Get("level")
+		message, _ := event.Lazy(user).Get("message")
+		return event.New(slog.String("level", level.String()), slog.String("message", message.String())).AppendJSON(dst)
+	}}).Count(r)
+	fmt.Println(n, err)
+	// Output: 1 <nil>
 }
 
 func ExampleQuery_SearchNames() {

@@ -21,16 +21,21 @@ func uses(n node, namespace byte) bool {
 // Path returns the names that a key without * leads through, from the outermost object inwards. The error is a
 // *SyntaxError, also for a key with a namespace.
 func Path(key string) ([]string, error) {
+	namespace, names, err := NamespacePath(key)
+	if err == nil && namespace != 0 {
+		return nil, &SyntaxError{0, "a key of another namespace", `a name that begins with the sign is written with a backslash before it`}
+	}
+	return names, err
+}
+
+// NamespacePath is Path for any key: the namespace is '@', '$', '!' or '#', or 0 for a key without one.
+func NamespacePath(key string) (namespace byte, names []string, err error) {
 	c, err := parseKey(key)
-	if err == nil && c.namespace != 0 {
-		err = &SyntaxError{0, "a key of another namespace", `a name that begins with the sign is written with a backslash before it`}
-	}
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
-	var names []string
 	for _, w := range c.words {
 		names = append(names, w.name)
 	}
-	return names, nil
+	return c.namespace, names, nil
 }

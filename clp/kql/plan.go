@@ -169,6 +169,9 @@ func (s *archiveSearch) planFilter(t *archive.Table, f *filter, inverted bool) (
 			break
 		}
 	}
+	if s.viewed(t, &f.column) {
+		found, comparable = some(found, maybe), max(comparable, perhaps)
+	}
 	switch {
 	case !inverted:
 		return found, nil

@@ -71,6 +71,9 @@ func (s *archiveSearch) planWithin(t *archive.Table, w within) (*archive.Conditi
 		}
 		found = some(found, c)
 	}
+	if s.viewed(t, s.query.time) {
+		found = some(found, maybe)
+	}
 	return found, nil
 }
 

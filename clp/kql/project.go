@@ -55,12 +55,12 @@ func escapeName(name string) string {
 	return b.String()
 }
 
-// names returns the outermost names of the keys that q looks at; all is true if it may be any, or those of another namespace.
+// names returns the outermost names of the keys that q looks at, of those that are the user's; all is true if it may be any.
 func (q *Query) names() (names []string, all bool) {
 	var visit func(n node)
 	column := func(c *column) {
 		switch {
-		case c.namespace == '@' || c.namespace == 0 && c.words[0].any:
+		case c.namespace == 0 && c.words[0].any:
 			all = true
 		case c.namespace == 0:
 			names = append(names, c.words[0].name)

@@ -27,6 +27,7 @@ type Query struct {
 	root    node
 	options Options
 	time    *column
+	view    *View // of archives' records; nil if they are the events
 }
 
 // Parse parses a query. The error is a *SyntaxError. A nil o means no options.

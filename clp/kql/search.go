@@ -109,7 +109,12 @@ func (s *archiveSearch) match(record *archive.Record) (bool, error) {
 	if s.auto, err = record.AppendAuto(s.auto[:0]); err != nil {
 		return false, err
 	}
-	return s.query.MatchInput(&Input{event.Lazy(s.line), event.Lazy(s.auto), s.metadata(record.Number())}), nil
+	line := s.line
+	if v := s.query.view; v != nil {
+		s.shown = v.Line(s.shown[:0], s.line, s.auto)
+		line = s.shown
+	}
+	return s.query.MatchInput(&Input{event.Lazy(line), event.Lazy(s.auto), s.metadata(record.Number())}), nil
 }
 
 // archiveSearch is one search of one archive.
@@ -124,7 +129,8 @@ type archiveSearch struct {
 	keys       []string
 
 	line, auto []byte
-	part       int // of the ranges that the last record was in
+	shown      []byte // the event, if there is a view
+	part       int    // of the ranges that the last record was in
 }
 
 func (s *archiveSearch) metadata(number int64) event.Event {

@@ -40,19 +40,22 @@ error, unless --salvage says to convert what is intact; the exit code is 2 in bo
 
 --to clp makes a CLP archive of the events: columns, which 'tracectl search' and clp-s search without decoding the rest. It is
 read back and compared event by event before it gets its name. What is too large for one archive becomes several, which are
-read as one; their names are printed.
+read as one; their names are printed. Several sources go into one archive if -o is no directory, one after the other: the key
+$_filename of a query tells them apart. Of a CLP stream of another library, the keys that the library made stay what they are,
+and a query has them with @ in front, there and in clp-s.
 
 --to chrome is not a trace of events but their spans as Chrome trace-event JSON, which Perfetto shows as a timeline.`,
 		Example: `  tracectl convert --to zstd app.ndjson                  # makes app.ndjson.zst
   tracectl convert -o app.ndjson app.ndjson.gz
   tracectl convert --to gzip -o packed/ traces/
   tracectl convert --to clp app.ndjson.zst               # makes app.clp
+  tracectl convert -o all.clp a.ndjson b.clp.zst         # one archive of both
   journalctl -o json -u app | tracectl convert -o app.ndjson.zst -`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runConvert(cmd, args, &o) },
 	}
 	o.writing.add(cmd, "write to this `file` or into this directory; - is standard output", toChrome)
 	f := cmd.Flags()
-	f.StringVar(&o.timeKey, "time-key", "", "for clp: the `key` that has the time of events, such as ts or at.start (default time, or that of an archive)")
+	f.StringVar(&o.timeKey, "time-key", "", "for clp: the `key` that has the time of events, such as ts, at.start or @timestamp.unix_millisecs (default time, or that of an archive)")
 	f.BoolVar(&o.salvage, "salvage", false, "convert what is intact of a damaged trace")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print nothing but errors")
 	return cmd
@@ -77,7 +80,7 @@ func runConvert(cmd *cobra.Command, args []string, o *convertOptions) error {
 		if slices.Contains(paths, stdin) {
 			return &usageError{cmd, errors.New("--time-key is for files: in an archive of standard input the key time has the time. Write it to a file first")}
 		}
-		if _, err := kql.Path(o.timeKey); err != nil {
+		if _, _, err := kql.NamespacePath(o.timeKey); err != nil {
 			return &usageError{cmd, fmt.Errorf("--time-key: %s", humane(err))}
 		}
 	}
@@ -93,10 +96,16 @@ func runConvert(cmd *cobra.Command, args []string, o *convertOptions) error {
 	ctx, stop := interruptible(cmd)
 	defer stop()
 	intoDir := isDir(o.output)
-	if len(paths) > 1 && o.output != "" && !intoDir {
-		return &usageError{cmd, fmt.Errorf("%s sources need a directory for -o, and %s is none", number(len(paths)), o.output)}
-	}
 	t := newTroubles(cmd)
+	if len(paths) > 1 && o.output != "" && !intoDir {
+		if to != format.CLP {
+			return &usageError{cmd, fmt.Errorf("%s sources need a directory for -o, and %s is none", number(len(paths)), o.output)}
+		}
+		if err := convertTogether(ctx, cmd, paths, o.output, to, o, t); err != nil {
+			return err
+		}
+		return t.result()
+	}
 	for _, src := range paths {
 		dst := o.output
 		if intoDir || dst == "" {
@@ -105,7 +114,7 @@ func runConvert(cmd *cobra.Command, args []string, o *convertOptions) error {
 				dst = filepath.Join(o.output, filepath.Base(dst))
 			}
 		}
-		if err := convertOne(ctx, cmd, src, dst, to, o, t); err != nil {
+		if err := convertTogether(ctx, cmd, []string{src}, dst, to, o, t); err != nil {
 			return err
 		}
 	}
@@ -130,13 +139,28 @@ func beside(src string, to format.Format) string {
 	return dir + base + to.Suffix()
 }
 
-func convertOne(ctx context.Context, cmd *cobra.Command, src, dst string, to format.Format, o *convertOptions, t *troubles) error {
-	bar := newProgress(cmd, filepath.Base(src), fileSize(src))
+// convertTogether converts sources to one output: several only to an archive.
+func convertTogether(ctx context.Context, cmd *cobra.Command, paths []string, dst string, to format.Format, o *convertOptions, t *troubles) error {
+	src, size := paths[0], int64(0)
+	for _, path := range paths {
+		size += fileSize(path)
+	}
+	if len(paths) > 1 {
+		src = number(len(paths)) + " traces"
+	}
+	bar := newProgress(cmd, filepath.Base(src), size)
 	t.hide = bar.hide
-	r, err := convert.File(ctx, src, dst, to, &convert.Options{
+	options := &convert.Options{
 		Level: o.effort, Overwrite: o.overwrite, Salvage: o.salvage, TimeKey: o.timeKey,
 		Progress: bar.set, Read: readerOptions(cmd),
-	})
+	}
+	var r convert.Report
+	var err error
+	if to == format.CLP {
+		r, err = convert.Files(ctx, paths, dst, options)
+	} else {
+		r, err = convert.File(ctx, src, dst, to, options)
+	}
 	bar.done()
 	t.hide = func() {}
 	switch {

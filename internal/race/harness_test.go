@@ -27,6 +27,7 @@ import (
 	"github.com/tracehandler/tracehandler/event"
 	"github.com/tracehandler/tracehandler/format"
 	"github.com/tracehandler/tracehandler/handler"
+	"github.com/tracehandler/tracehandler/internal/origin"
 	"github.com/tracehandler/tracehandler/internal/vfs"
 	"github.com/tracehandler/tracehandler/naming"
 	"github.com/tracehandler/tracehandler/reader"
@@ -236,17 +237,11 @@ func readFile(fsys vfs.FS, path string, into *trace) error {
 // are those from number before on.
 func (tr *trace) join(r *reader.Reader, f vfs.File, before int) {
 	if a := r.Archive(); a != nil {
-		for _, where := range a.Ranges() {
-			if v, ok := where.Fields.Get("tracehandler"); ok && v.Kind() == slog.KindGroup {
-				for _, attr := range v.Group() {
-					if attr.Key == "journal" {
-						if tr.archived == nil {
-							tr.archived = map[string]int{}
-						}
-						tr.archived[attr.Value.String()] += len(tr.ids) - before
-					}
-				}
+		if from, ok := origin.Of(a); ok {
+			if tr.archived == nil {
+				tr.archived = map[string]int{}
 			}
+			tr.archived[from.ID] += len(tr.ids) - before
 		}
 		return
 	}
