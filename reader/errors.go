@@ -71,7 +71,11 @@ func (e *TornError) Error() string {
 	if e.Section != "" {
 		return archiveDamage(e.Path, "torn: the file ends inside "+e.Expected, e.Err, e.Lost, e.Line)
 	}
-	s := fmt.Sprintf("reader: %s: offset %d: torn: the file ends inside %s; %d bytes left over after line %d", e.Path, e.Offset, e.Expected, e.Skipped, e.Line)
+	bytes := "bytes"
+	if e.Skipped == 1 {
+		bytes = "byte"
+	}
+	s := fmt.Sprintf("reader: %s: offset %d: torn: the file ends inside %s; %d %s left over after line %d", e.Path, e.Offset, e.Expected, e.Skipped, bytes, e.Line)
 	if e.Err != nil {
 		s += ": " + e.Err.Error()
 	}

@@ -63,6 +63,10 @@ type Options struct {
 	// MaxWindow is the largest zstd window in bytes that is decoded. Zero means DefaultMaxWindow. One window's worth of
 	// memory, and no more, is held for frames that need it.
 	MaxWindow int64
+
+	// Progress, if there is one, is called now and then, by the goroutine that iterates, with the bytes that were read from
+	// the file so far (Stats.Stored), also while no event is found that Select asks for. A search of an archive does not call it.
+	Progress func(stored int64)
 }
 
 func (o *Options) withDefaults() (Options, error) {

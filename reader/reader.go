@@ -31,6 +31,7 @@ type Reader struct {
 	kind   Kind  // what Kind returns then
 	query  *selection
 	named  []byte // what is known of every event, made when it is asked for
+	looked int    // how often next has asked its source, for Options.Progress
 }
 
 // Kind says what a trace holds once its compression is taken away.
@@ -286,9 +287,9 @@ func (r *Reader) next() error {
 	if r.final != nil {
 		return r.final
 	}
-	err := r.src.next(&r.rec)
+	err := r.ask()
 	for err == nil && r.query != nil && !r.query.done && !r.query.finds(r) {
-		err = r.src.next(&r.rec)
+		err = r.ask()
 	}
 	if err == nil {
 		return nil
@@ -301,4 +302,15 @@ func (r *Reader) next() error {
 		r.final = err
 	}
 	return err
+}
+
+// progressEvery is how many events or lines pass between two calls of Options.Progress.
+const progressEvery = 4096
+
+// ask has the source move r.rec on.
+func (r *Reader) ask() error {
+	if r.looked++; r.looked%progressEvery == 0 && r.o.Progress != nil {
+		r.o.Progress(r.src.stats().Stored)
+	}
+	return r.src.next(&r.rec)
 }

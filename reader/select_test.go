@@ -254,3 +254,29 @@ func TestInput(t *testing.T) {
 		r.Close()
 	}
 }
+
+func TestProgress(t *testing.T) {
+	const lines, stretch = 50_000, 4 * progressEvery
+	text := []byte(strings.Repeat(`{"msg":"a"}`+"\n", lines))
+	for name, data := range map[string][]byte{"plain": text, "zstd": zstdFrame(t, text)} {
+		t.Run(name, func(t *testing.T) {
+			q, err := kql.Parse("msg: b", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var calls []int64
+			r, err := New(bytes.NewReader(data), &Options{Progress: func(stored int64) { calls = append(calls, stored) }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			r.Select(q)
+			if n, err := r.Count(nil); n != 0 || err != nil {
+				t.Fatal(n, err)
+			}
+			if len(calls) < lines/stretch || !slices.IsSorted(calls) || calls[0] <= 0 || calls[len(calls)-1] > int64(len(data)) {
+				t.Errorf("of %d bytes: %v", len(data), calls)
+			}
+		})
+	}
+}

@@ -121,15 +121,11 @@ func runCat(cmd *cobra.Command, args []string, o *catOptions) error {
 	if o.tail.set && f.Empty() && len(ins) == 1 {
 		ins[0].Tail(int64(o.tail.n))
 	}
-	if isTerminal(cmd.OutOrStdout()) {
-		p.live = slices.Contains(paths, stdin)
-	} else {
-		bar := newProgress(cmd, "reading", size(ins))
-		defer bar.done()
-		t.hide = bar.hide
-		return printAll(ins, o, f, p, t, func() { bar.set(consumed(ins)) })
-	}
-	return printAll(ins, o, f, p, t, func() {})
+	bar := newProgress(cmd, "reading", size(ins))
+	defer bar.done()
+	t.hide = bar.hide
+	p.live, p.bar = isTerminal(cmd.OutOrStdout()), bar
+	return printAll(ins, o, f, p, t, func() { bar.set(consumed(ins)) })
 }
 
 // printAll prints what is there. It calls tick now and then.

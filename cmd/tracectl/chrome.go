@@ -2,6 +2,8 @@ package main
 
 import (
 	"bufio"
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -35,17 +37,24 @@ func convertToChrome(cmd *cobra.Command, args []string, w *writing) error {
 	if _, err := os.Lstat(output); output != stdin && err == nil && !w.overwrite {
 		return fmt.Errorf("%s exists: --overwrite replaces it", output)
 	}
+	ctx, stop := interruptible(cmd)
+	defer stop()
+	bar := newProgress(cmd, "reading", -1)
+	defer bar.done()
 	troubled := false
 	events := func(yield func(event.Event, error) bool) {
 		for _, path := range paths {
-			in, err := open(cmd, path)
+			o := readerOptions(cmd)
+			o.Progress = bar.set
+			in, err := openWith(cmd, path, o)
 			if err != nil {
 				troubled = true
 				complain(cmd.ErrOrStderr(), err)
 				continue
 			}
-			goOn := passOn(in.Events(), yield, func(err error) {
+			goOn := passOn(ctx, in.Events(), yield, func(err error) {
 				if !troubled { // one is enough: verify lists them
+					bar.hide()
 					complain(cmd.ErrOrStderr(), err)
 				}
 				troubled = true
@@ -56,15 +65,21 @@ func convertToChrome(cmd *cobra.Command, args []string, w *writing) error {
 			}
 		}
 	}
-	rep, err := writeTo(cmd, output, func(out io.Writer) (spans.Report, error) { return spans.WriteChrome(out, events, spans.Options{}) })
+	rep, err := writeTo(cmd, output, func(out io.Writer) (spans.Report, error) {
+		rep, err := spans.WriteChrome(out, events, spans.Options{})
+		return rep, cmp.Or(err, ctx.Err())
+	})
+	bar.done()
 	if err != nil {
 		return err
 	}
 	if output != stdin {
-		fmt.Fprintf(cmd.OutOrStdout(), "%s: %d spans, %d instants\n", shown(output), rep.Spans, rep.Instants)
+		if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %s\n", shown(output), plural(rep.Spans, "span"), plural(rep.Instants, "instant")); err != nil {
+			return err
+		}
 	}
 	if rep.Skipped > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "tracectl: %d events have no time and were left out\n", rep.Skipped)
+		fmt.Fprintf(cmd.ErrOrStderr(), "tracectl: %s without a time left out\n", plural(rep.Skipped, "event"))
 	}
 	if troubled {
 		return errReported
@@ -72,13 +87,13 @@ func convertToChrome(cmd *cobra.Command, args []string, w *writing) error {
 	return nil
 }
 
-// passOn passes events on and errors aside; false if whoever takes them has had enough.
-func passOn(events iter.Seq2[event.Event, error], yield func(event.Event, error) bool, failed func(error)) bool {
+// passOn passes events on and errors aside; false if whoever takes them has had enough, or ctx has ended.
+func passOn(ctx context.Context, events iter.Seq2[event.Event, error], yield func(event.Event, error) bool, failed func(error)) bool {
 	for e, err := range events {
 		if err != nil {
 			failed(err)
 		}
-		if !yield(e, err) {
+		if ctx.Err() != nil || !yield(e, err) {
 			return false
 		}
 	}
@@ -96,7 +111,12 @@ func writeTo(cmd *cobra.Command, path string, write func(io.Writer) (spans.Repor
 	}
 	buf := bufio.NewWriter(f)
 	rep, err := write(buf)
-	err = errors.Join(err, buf.Flush(), f.Close())
+	if err == nil {
+		err = cmp.Or(buf.Flush(), f.Sync())
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
 	if err == nil {
 		err = os.Rename(f.Name(), path)
 	}

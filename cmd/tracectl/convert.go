@@ -173,12 +173,15 @@ func convertTogether(ctx context.Context, cmd *cobra.Command, paths []string, ds
 	for _, d := range r.Damage {
 		t.add(d)
 	}
+	if r.Lines > 0 && r.Bad == r.Lines && instead(src) != "" {
+		complain(cmd.ErrOrStderr(), noTraceError(src))
+	}
 	if o.quiet {
 		return nil
 	}
 	bad := ""
 	if r.Bad > 0 {
-		bad = fmt.Sprintf(" (%s copied as they are: no JSON objects)", number(r.Bad))
+		bad = fmt.Sprintf(" (%s copied that are no JSON objects)", plural(r.Bad, "line"))
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s → %s: %s%s, %s → %s\n", shown(src), shown(dst), plural(r.Lines, "line"), bad, bytesText(r.SrcSize), bytesText(r.DstSize))
 	if err == nil && len(r.Parts) > 0 {

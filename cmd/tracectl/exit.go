@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -61,12 +62,39 @@ func exitCode(errOut io.Writer, err error) int {
 }
 
 // interruptible returns a context that an interrupt ends, for commands that have something to tidy up; the others just die. A
-// second interrupt kills.
+// second interrupt kills. An interrupt also ends what comes from standard input.
 func interruptible(cmd *cobra.Command) (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
+	cmd.SetIn(endingWith(ctx, cmd.InOrStdin()))
 	return ctx, stop
 }
+
+// endingWith returns a reader of what r has until ctx ends, also if r is waited for then. A file is returned as it is: nobody
+// waits for one, and it is read on all cores.
+func endingWith(ctx context.Context, r io.Reader) io.Reader {
+	if f, ok := r.(*os.File); ok {
+		if info, err := f.Stat(); err != nil || info.Mode().IsRegular() || isTerminal(f) {
+			return r
+		}
+	}
+	from, to := io.Pipe()
+	context.AfterFunc(ctx, func() { _ = to.Close() }) // never fails
+	var start sync.Once
+	return readerFunc(func(p []byte) (int, error) {
+		start.Do(func() {
+			go func() { // ends with r, or with the command
+				_, err := io.Copy(to, r)
+				_ = to.CloseWithError(err) // never fails
+			}()
+		})
+		return from.Read(p)
+	})
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 // usageText says what is wrong with a command. What shows a query has lines of its own.
 func usageText(err error) string {

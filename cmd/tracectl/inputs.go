@@ -148,7 +148,11 @@ func regular(dir string, e fs.DirEntry) bool {
 
 // open opens one input.
 func open(cmd *cobra.Command, path string) (*input, error) {
-	o := readerOptions(cmd)
+	return openWith(cmd, path, readerOptions(cmd))
+}
+
+// openWith opens one input with options of its own.
+func openWith(cmd *cobra.Command, path string, o reader.Options) (*input, error) {
 	if path == stdin {
 		o.Name = stdinName
 		r, err := reader.New(cmd.InOrStdin(), &o)

@@ -59,6 +59,15 @@ func (p *progress) hide() {
 	}
 }
 
+// pause removes the bar and shows it again when nothing else was printed for a while.
+func (p *progress) pause() {
+	if p == nil {
+		return
+	}
+	p.hide()
+	p.shown, p.start = false, time.Now()
+}
+
 // done removes the bar for good.
 func (p *progress) done() {
 	if p != nil && p.shown {

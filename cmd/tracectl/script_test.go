@@ -58,11 +58,14 @@ func TestScripts(t *testing.T) {
 			"pack":      pack,
 			"cut":       cut,
 			"flip":      flip,
+			"bytes":     writeBytes,
 			"writing":   openSink,
 			"append":    appendLine,
 			"start":     start,
 			"await":     await,
 			"interrupt": interrupt,
+			"halt":      haltWaiting,
+			"empty":     emptyDir,
 			"closing":   closing,
 
 			"makearchive": makeArchive,
@@ -130,6 +133,13 @@ func flip(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), data, 0o666))
 }
 
+// bytes FILE TEXT writes a file of what TEXT is as a string of Go.
+func writeBytes(ts *testscript.TestScript, neg bool, args []string) {
+	text, err := strconv.Unquote(`"` + args[1] + `"`)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o666))
+}
+
 // append FILE TEXT appends a line.
 func appendLine(ts *testscript.TestScript, neg bool, args []string) {
 	f, err := os.OpenFile(ts.MkAbs(args[0]), os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o666)
@@ -178,6 +188,41 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(cmd.Process.Signal(os.Interrupt))
 	if err := cmd.Wait(); err != nil || bg.stderr.Len() > 0 {
 		ts.Fatalf("%v; stderr: %s", err, bg.stderr.String())
+	}
+}
+
+// halt CODE ARGS... runs tracectl with a standard input that has one event and does not end, interrupts it once it has read that, and
+// checks that it ends with this code.
+func haltWaiting(ts *testscript.TestScript, neg bool, args []string) {
+	if runtime.GOOS == "windows" { // where nothing can be interrupted
+		return
+	}
+	code, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	cmd := exec.Command("tracectl", args[1:]...)
+	cmd.Dir = ts.MkAbs(".")
+	in, err := cmd.StdinPipe()
+	ts.Check(err)
+	defer in.Close()
+	ts.Check(cmd.Start())
+	kill := time.AfterFunc(20*time.Second, func() { _ = cmd.Process.Kill() })
+	defer kill.Stop()
+	const morePipe = 1 << 20 // than any pipe holds: when it is written, the event was read
+	_, err = in.Write([]byte(`{"time":"2026-11-30T10:00:00Z","msg":"one"}` + strings.Repeat("\n", morePipe)))
+	ts.Check(err)
+	ts.Check(cmd.Process.Signal(os.Interrupt))
+	_ = cmd.Wait()
+	if got := cmd.ProcessState.ExitCode(); got != code {
+		ts.Fatalf("exit code %d, not %d", got, code)
+	}
+}
+
+// empty DIRECTORY checks that nothing is in a directory.
+func emptyDir(ts *testscript.TestScript, neg bool, args []string) {
+	entries, err := os.ReadDir(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if len(entries) > 0 {
+		ts.Fatalf("%s holds %s", args[0], entries[0].Name())
 	}
 }
 

@@ -49,7 +49,7 @@ func (s *searcher) run(paths []string) error {
 		_ = s.p.flush() // the error stays with the writer
 	}
 	if isTerminal(s.cmd.OutOrStdout()) {
-		s.bar, s.p.live = nil, true
+		s.p.live, s.p.bar = true, s.bar
 	}
 	var err error
 	if s.o.merge && len(paths) > 1 {
@@ -81,7 +81,9 @@ func (s *searcher) total(paths []string) (total int64) {
 
 // file searches one file.
 func (s *searcher) file(path string) error {
-	in, err := open(s.cmd, path)
+	o := readerOptions(s.cmd)
+	o.Progress = func(stored int64) { s.bar.set(s.done + stored) }
+	in, err := openWith(s.cmd, path, o)
 	if err != nil {
 		s.t.add(err)
 		return nil
@@ -180,11 +182,7 @@ func (s *searcher) merged(paths []string) error {
 
 // each takes the events of an input that the query has found.
 func (s *searcher) each(events iter.Seq2[event.Event, error], f *filter.Filter, in *input) error {
-	n := 0
 	for e, err := range events {
-		if n++; n%4096 == 0 {
-			s.bar.set(s.done + in.Stats().Stored)
-		}
 		if err != nil {
 			s.t.add(err)
 			continue
@@ -212,7 +210,7 @@ func (s *searcher) hit(found *kql.Input, in *input) error {
 	var err error
 	switch {
 	case s.o.files:
-		_, err = fmt.Fprintln(s.p.w, shown(in.name))
+		err = s.p.text(shown(in.name))
 	case s.o.onlyCount():
 	case s.sum != nil:
 		err = s.sum.Add(found)
@@ -234,11 +232,7 @@ func (s *searcher) around(in *input, q *kql.Query, f *filter.Filter) error {
 	if names, all := s.names(); !all {
 		in.Project(append(names, f.Names()...)...)
 	}
-	n := 0
 	for e, err := range in.Around(q, o) {
-		if n++; n%256 == 0 {
-			s.bar.set(s.done + in.Stats().Stored)
-		}
 		if err != nil {
 			s.t.add(err)
 			continue

@@ -87,14 +87,25 @@ type printer struct {
 	pretty *pretty.Printer // nil: raw or json
 	json   bool
 	fields fields.Selection
-	live   bool // somebody watches: every event is written at once
+	live   bool      // somebody watches: every event is written at once
+	bar    *progress // gives way to what is printed live
 	buf    []byte
 }
 
-func (p *printer) print(e event.Event) error {
-	if err := p.write(e); err != nil || !p.live {
+func (p *printer) print(e event.Event) error { return p.shown(p.write(e)) }
+
+// text prints a line that is no event.
+func (p *printer) text(line string) error {
+	_, err := p.w.WriteString(line + "\n")
+	return p.shown(err)
+}
+
+// shown takes what was written to where it is seen, if somebody watches; err is what writing it gave.
+func (p *printer) shown(err error) error {
+	if err != nil || !p.live {
 		return err
 	}
+	p.bar.pause()
 	return p.flush()
 }
 

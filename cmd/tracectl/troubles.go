@@ -73,12 +73,16 @@ func (t *troubles) result() error {
 	return nil
 }
 
-// noTrace reports whether not one line of an input that was read to its end is an event.
+// noTrace reports whether nothing in an input that was read to its end is an event, because it is something else.
 func noTrace(in *input) bool {
 	st := in.Stats()
-	return st.Events == 0 && st.Bad > 0
+	return st.Events == 0 && (st.Bad > 0 || st.Damage > 0 && instead(in.name) != "")
 }
 
 func noTraceError(name string) error {
-	return fmt.Errorf("%s: no line is a JSON object: this is no trace of events", name)
+	text := name + ": no line is a JSON object: this is no trace of events"
+	if what := instead(name); what != "" {
+		text += "; " + what
+	}
+	return errors.New(text)
 }

@@ -1,6 +1,9 @@
 package jsontext
 
-import "fmt"
+import (
+	"fmt"
+	"unicode/utf8"
+)
 
 // Fault is what [ScanValue] found wrong.
 type Fault uint8
@@ -49,7 +52,11 @@ func Expected(text string, b []byte, i int) string {
 	if i >= len(b) {
 		return text + ", the line ends"
 	}
-	return fmt.Sprintf("%s, found %q", text, b[i])
+	c, size := utf8.DecodeRune(b[i:])
+	if c == utf8.RuneError && size == 1 {
+		return fmt.Sprintf("%s, found '\\x%02x'", text, b[i])
+	}
+	return fmt.Sprintf("%s, found %q", text, c)
 }
 
 // ScanValue returns the index behind the value at b[i], which depth objects and arrays enclose, or ^index of a fault. At most

@@ -264,3 +264,17 @@ func TestDepth(t *testing.T) {
 		}
 	}
 }
+
+func TestExpected(t *testing.T) {
+	for text, want := range map[string]string{
+		"":         "expected x, the line ends",
+		"n":        "expected x, found 'n'",
+		"\x00":     `expected x, found '\x00'`,
+		"\u201chi": "expected x, found '\u201c'",
+		"\xff\xfe": `expected x, found '\xff'`, // not ÿ
+	} {
+		if got := Expected("expected x", []byte(text), 0); got != want {
+			t.Errorf("%q: %s, not %s", text, got, want)
+		}
+	}
+}
