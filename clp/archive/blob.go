@@ -19,6 +19,8 @@ type blob struct {
 	state  []frameState
 	decode func(dst []byte, f frame) ([]byte, error)
 
+	sparse bool // pages are packed, and little of each is needed
+
 	refill  func() error // loads the pages that were left out, if any were
 	filling sync.Mutex   // held by who calls it
 }
@@ -223,6 +225,13 @@ func (b *blob) slice(off int64, n int, scratch *[]byte) ([]byte, error) {
 	if n == 0 {
 		return nil, nil
 	}
+	if b.sparse {
+		if pg, from := b.pages[off/pageSize].Load(), int(off%pageSize); pg != nil && from+n <= int(pg.length) {
+			if part, err := b.pool.part(pg, from, n, scratch); part != nil || err != nil {
+				return part, err
+			}
+		}
+	}
 	plain, from, err := b.page(off)
 	if err != nil {
 		return nil, err
@@ -250,6 +259,6 @@ func (b *blob) free() {
 		}
 	}
 	if b.frames == nil {
-		b.pages, b.size = nil, 0
+		b.pages, b.size, b.sparse = nil, 0, false
 	}
 }

@@ -1,37 +1,44 @@
 package archive
 
-import "encoding/binary"
+import "errors"
 
-// chosenPages loads of a stream of an archive without an index only the pages that rows touch which a search has chosen. The
-// stream is decompressed from its start up to the end of the last table that has such rows, and the other pages are dropped as
-// they come. If one of them is needed all the same, all are loaded: see blob.refill.
+// chosenPages has of a stream of an archive without an index only the pages kept that rows touch which a search has chosen. The
+// others are dropped as they come. If one of them is needed all the same, all are loaded: see blob.refill.
 type chosenPages struct {
-	r    *Reader
-	in   *input
-	blob *blob
-	size int64    // of the stream
-	need []uint64 // a bit for each page
-	buf  []byte
+	r *Reader
+	*streamFeed
+	dense bool // of some table, much of each page is needed
 }
 
-// loadChosen loads a stream for the rows that were chosen of its tables.
+// loadChosen loads a stream for the rows that were chosen of its tables: it is decompressed from its start up to the end of the
+// last table that has such rows.
 func (r *Reader) loadChosen(i int, in *input) error {
-	l := &chosenPages{r: r, in: in, blob: &r.streams[i].blob, size: int64(r.tables.streams[i].size), buf: make([]byte, pageSize)}
+	l := &chosenPages{r: r, streamFeed: r.feed(in, i)}
+	l.blob = &r.streams[i].blob
 	l.blob.refill = func() error { return r.refill(i) }
+	var err error
 	for k := range r.tables.list {
-		if t := &r.tables.list[k]; int(t.stream) != i || t.err != nil || !r.wants(k) {
+		t := &r.tables.list[k]
+		if int(t.stream) != i || t.err != nil || !r.wants(k) {
 			continue
 		}
-		if err := l.table(&r.tables.list[k], r.filters[k].Rows); err != nil {
-			return err
+		if err = l.table(t, r.filters[k].Rows); err != nil {
+			break
 		}
 	}
-	return nil
+	if left := l.leave(); err == nil {
+		err = left
+	}
+	if err == errStreamShort {
+		return nil // that is said when the table is opened
+	}
+	return err
 }
 
-// table loads what is needed of a table. What is wrong with its columns is found when it is opened.
+// table reads on to the end of a table and marks what is needed of it. What is wrong with its columns is found when it is opened.
 func (l *chosenPages) table(t *table, rows *RowSet) error {
 	if rows == nil || rows.Count() > t.records/sparseRows {
+		l.dense = true
 		l.mark(t.from, t.size)
 		return l.read(t.from + t.size)
 	}
@@ -124,50 +131,19 @@ func (l *chosenPages) variables(rows *RowSet, off, records, count int64) error {
 	return nil
 }
 
-// word returns 8 bytes at off, of pages that are kept.
-func (l *chosenPages) word(off int64) (uint64, error) {
-	b, err := l.blob.slice(off, 8, &l.buf)
-	if err != nil {
-		return 0, err
-	}
-	return binary.LittleEndian.Uint64(b), nil
-}
-
-// mark has the pages kept that hold n bytes at off.
-func (l *chosenPages) mark(off, n int64) {
-	if n <= 0 {
-		return
-	}
-	for p := off / pageSize; p <= (off+n-1)/pageSize; p++ {
-		for p/64 >= int64(len(l.need)) {
-			l.need = append(l.need, 0)
-		}
-		l.need[p/64] |= 1 << (p % 64)
-	}
-}
-
-// read reads on until the stream was read up to a byte.
+// read reads on up to a byte. If nothing is kept any more, it is errNotKept.
 func (l *chosenPages) read(to int64) error {
-	page := make([]byte, pageSize)
-	for b := l.blob; b.size < to; {
-		p := b.size / pageSize
-		n := l.in.full(page[:min(pageSize, l.size-b.size)])
-		if p/64 < int64(len(l.need)) && l.need[p/64]>>(p%64)&1 != 0 {
-			if err := b.add(append(make([]byte, 0, n), page[:n]...)); err != nil {
-				return err
-			}
-		} else {
-			b.put(nil, n)
-		}
-		if l.in.err != nil {
-			return l.in.err
-		}
-		if n == 0 {
-			return nil // the stream is shorter than the table: that is said when it is opened
-		}
+	if err := l.skip(to - l.at); err != nil {
+		return err
+	}
+	if l.blob == nil {
+		return errNotKept
 	}
 	return nil
 }
+
+// errNotKept ends the search for what is needed of pages that were kept early: there are too many of them.
+var errNotKept = errors.New("archive: pages are not kept")
 
 // refill loads the pages of a stream that were dropped.
 func (r *Reader) refill(i int) error {

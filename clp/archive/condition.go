@@ -156,6 +156,16 @@ func (c *Condition) columns(f func(column int, variables bool)) {
 	}
 }
 
+// leaves calls f for each condition on a column.
+func (c *Condition) leaves(f func(*Condition)) {
+	for _, p := range c.Parts {
+		p.leaves(f)
+	}
+	if c.Kind >= CondRange {
+		f(c)
+	}
+}
+
 // judge says what the statistics of a block tell. stats has those of the table's columns, order is the one of the number
 // of a record, or -1.
 func (c *Condition) judge(stats []columnStats, order, block int) certainty {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math/bits"
+	"slices"
 )
 
 // Pages are packed by words where zstd would take too long: most of what archives hold is integers of eight bytes, most of whose
@@ -12,13 +13,15 @@ import (
 //	page    = segment …, segmentBytes of the page each, and what is left · 8 bytes of padding
 //	segment = u8: number of bytes before the first word · these bytes · run …, runWords each, and what is left
 //	          · the bytes after the last word
-//	run     = u8: number of bytes of each word; 16 more if they are differences to the word before, zigzag · the words
+//	run     = u8: number of bytes of each word · the words
+//	        | u8: 16 and number of bytes of each difference · the first word, 8 bytes · the differences to the word before, zigzag
 //
 // It is never stored in an archive.
 const (
 	segmentBytes = 8 << 10
 	runWords     = 128
 	runDiffs     = 16 // flag
+	runEnough    = 3  // bytes of a word, above which differences are tried
 )
 
 var errPacked = errors.New("page cannot be unpacked")
@@ -54,55 +57,57 @@ func packSegment(dst, plain []byte) []byte {
 	if need := len(dst) + len(in) + len(in)/(8*runWords) + 16; cap(dst) < need {
 		dst = append(make([]byte, 0, 2*need), dst...)
 	}
-	prev := uint64(0)
 	for len(in) >= 8 {
 		run := in[:min(len(in), 8*runWords)&^7]
 		in = in[len(run):]
-		dst = packRun(dst, run, prev)
-		prev = binary.LittleEndian.Uint64(run[len(run)-8:])
+		dst = packRun(dst, run)
 	}
 	return append(dst, in...)
 }
 
-// packRun appends words behind prev to dst, which has room for them and 8 bytes more.
-func packRun(dst, run []byte, prev uint64) []byte {
-	var words [runWords]uint64
-	list := words[:len(run)/8]
-	var whole, diffs uint64
-	last := prev
-	for i := range list {
-		v := binary.LittleEndian.Uint64(run[8*i : 8*i+8])
-		list[i] = v
-		whole |= v
-		diffs |= zigzag64(v - last)
-		last = v
+// packRun appends words to dst, which has room for them and 9 bytes more.
+func packRun(dst, run []byte) []byte {
+	var all uint64
+	for i := 0; i+8 <= len(run); i += 8 {
+		all |= binary.LittleEndian.Uint64(run[i : i+8])
 	}
-	head := byte(bits.Len64(whole)+7) >> 3
-	if d := byte(bits.Len64(diffs)+7) >> 3; d < head {
-		head = d | runDiffs
-	}
-	dst = append(dst, head)
-	width := int(head &^ runDiffs)
-	switch {
-	case width == 0:
-		return dst
-	case head == 8: // the words as they are
-		return append(dst, run...)
-	}
-	end := len(dst) + len(list)*width
-	out := dst[len(dst) : end+8]
-	at := 0
-	if head&runDiffs != 0 {
-		for _, v := range list {
-			binary.LittleEndian.PutUint64(out[at:at+8], zigzag64(v-prev))
-			at += width
+	width := (bits.Len64(all) + 7) >> 3
+	if width > runEnough {
+		var words [runWords]uint64
+		list := words[:len(run)/8]
+		first := binary.LittleEndian.Uint64(run)
+		prev := first
+		all = 0
+		for i := range list {
+			v := binary.LittleEndian.Uint64(run[8*i : 8*i+8])
+			list[i] = zigzag64(v - prev)
+			all |= list[i]
 			prev = v
 		}
-		return dst[:end]
+		if w := (bits.Len64(all) + 7) >> 3; w < width-1 {
+			dst = append(dst, byte(w)|runDiffs)
+			dst = binary.LittleEndian.AppendUint64(dst, first)
+			end := len(dst) + (len(list)-1)*w
+			out := dst[len(dst) : end+8]
+			at := 0
+			for _, d := range list[1:] {
+				binary.LittleEndian.PutUint64(out[at:at+8], d)
+				at += w
+			}
+			return dst[:end]
+		}
 	}
-	for _, v := range list {
-		binary.LittleEndian.PutUint64(out[at:at+8], v)
-		at += width
+	dst = append(dst, byte(width))
+	switch width {
+	case 0:
+		return dst
+	case 8:
+		return append(dst, run...)
+	}
+	end := len(dst) + len(run)/8*width
+	out := dst[len(dst) : end+8]
+	for i, at := 0, 0; i+8 <= len(run); i, at = i+8, at+width {
+		binary.LittleEndian.PutUint64(out[at:at+8], binary.LittleEndian.Uint64(run[i:i+8]))
 	}
 	return dst[:end]
 }
@@ -120,12 +125,15 @@ func wordPhase(plain []byte) int {
 			prev := binary.LittleEndian.Uint64(plain[from:])
 			for i := range run {
 				v := binary.LittleEndian.Uint64(plain[from+8*i+8:])
-				n += min(bits.Len64(zigzag64(v)), bits.Len64(zigzag64(v-prev))) + 7&^7
+				n += min(bits.Len64(v), bits.Len64(zigzag64(v-prev))) + 7&^7
 				prev = v
 			}
 		}
 		if n < least {
 			best, least = phase, n
+		}
+		if phase == 0 && n <= 2*run*8*runEnough { // as it is almost always
+			break
 		}
 	}
 	return best
@@ -133,71 +141,95 @@ func wordPhase(plain []byte) int {
 
 // unpackWords appends the page of n bytes that was packed.
 func unpackWords(dst, packed []byte, n int) ([]byte, error) {
-	for end := len(dst) + n; len(dst) < end; {
-		var err error
-		if dst, packed, err = unpackSegment(dst, packed, min(end-len(dst), segmentBytes)); err != nil {
-			return dst, err
-		}
-	}
-	return dst, nil
+	dst, _, err := unpackPart(dst, packed, n, 0, n)
+	return dst, err
 }
 
-func unpackSegment(dst, packed []byte, n int) (plain, rest []byte, err error) {
-	if len(packed) == 0 {
-		return dst, nil, errPacked
-	}
-	phase := min(int(packed[0]), n)
-	packed = packed[1:]
-	if len(packed) < phase {
-		return dst, nil, errPacked
-	}
-	dst, packed = append(dst, packed[:phase]...), packed[phase:]
-	prev := uint64(0)
-	for n -= phase; n >= 8; {
-		k := min(n, 8*runWords) &^ 7
-		if dst, packed, err = unpackRun(dst, packed, k, prev); err != nil {
-			return dst, nil, err
+// unpackPart appends of the page of size bytes that was packed those from from to to, and perhaps some before and behind. It
+// returns where in the page those begin that were appended.
+func unpackPart(dst, packed []byte, size, from, to int) (plain []byte, begin int, err error) {
+	begin = -1
+	for at := 0; at < to; {
+		end := min(size, at+segmentBytes)
+		if len(packed) == 0 {
+			return dst, 0, errPacked
 		}
-		prev = binary.LittleEndian.Uint64(dst[len(dst)-8:])
-		n -= k
+		phase := min(int(packed[0]), end-at)
+		packed = packed[1:]
+		for piece := phase; at < end; piece = min(end-at, 8*runWords) {
+			if piece < 8 { // before the first word, or behind the last one
+				if len(packed) < piece {
+					return dst, 0, errPacked
+				}
+				if at+piece > from && at < to {
+					if begin < 0 {
+						begin = at
+					}
+					dst = append(dst, packed[:piece]...)
+				}
+				packed, at = packed[piece:], at+piece
+				continue
+			}
+			piece &^= 7
+			used := packedRun(packed, piece)
+			if used < 0 {
+				return dst, 0, errPacked
+			}
+			if at+piece > from && at < to {
+				if begin < 0 {
+					begin = at
+				}
+				dst = unpackRun(dst, packed, piece)
+			}
+			packed, at = packed[used:], at+piece
+		}
 	}
-	if len(packed) < n {
-		return dst, nil, errPacked
-	}
-	return append(dst, packed[:n]...), packed[n:], nil
+	return dst, max(begin, 0), nil
 }
 
-// unpackRun appends the n bytes of words behind prev.
-func unpackRun(dst, packed []byte, n int, prev uint64) (plain, rest []byte, err error) {
+// packedRun returns how long the packed form of n bytes of words is, or -1 if it is not there.
+func packedRun(packed []byte, n int) int {
 	if len(packed) == 0 {
-		return dst, nil, errPacked
+		return -1
 	}
+	width := int(packed[0] &^ runDiffs)
+	used := 1 + n/8*width
+	if packed[0]&runDiffs != 0 {
+		used += 8 - width
+	}
+	if width > 8 || len(packed) < used+8 {
+		return -1
+	}
+	return used
+}
+
+// unpackRun appends the n bytes of words whose packed form is there.
+func unpackRun(dst, packed []byte, n int) []byte {
 	head := packed[0]
 	packed = packed[1:]
-	width, size := int(head&^runDiffs), n/8*int(head&^runDiffs)
-	if width > 8 || len(packed) < size+8 {
-		return dst, nil, errPacked
-	}
-	rest = packed[size:]
+	width := int(head &^ runDiffs)
 	if head == 8 {
-		return append(dst, packed[:n]...), rest, nil
+		return append(dst, packed[:n]...)
 	}
 	from := len(dst)
-	dst = append(dst, make([]byte, n)...)
+	dst = slices.Grow(dst, n)[:from+n]
 	out := dst[from:]
 	cut := uint64(1)<<(8*width) - 1 // of width 8, nothing is cut off
 	if head&runDiffs == 0 {
-		for i, at := 0, 0; i < n; i, at = i+8, at+width {
+		for i, at := 0, 0; i+8 <= len(out); i, at = i+8, at+width {
 			binary.LittleEndian.PutUint64(out[i:i+8], binary.LittleEndian.Uint64(packed[at:at+8])&cut)
 		}
-		return dst, rest, nil
+		return dst
 	}
-	for i, at := 0, 0; i < n; i, at = i+8, at+width {
+	v := binary.LittleEndian.Uint64(packed)
+	binary.LittleEndian.PutUint64(out, v)
+	packed = packed[8:]
+	for i, at := 8, 0; i+8 <= len(out); i, at = i+8, at+width {
 		w := binary.LittleEndian.Uint64(packed[at:at+8]) & cut
-		prev += uint64(int64(w>>1) ^ -int64(w&1))
-		binary.LittleEndian.PutUint64(out[i:i+8], prev)
+		v += uint64(int64(w>>1) ^ -int64(w&1))
+		binary.LittleEndian.PutUint64(out[i:i+8], v)
 	}
-	return dst, rest, nil
+	return dst
 }
 
 // zigzag64 has small numbers of either sign have few bits.

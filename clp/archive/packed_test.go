@@ -45,6 +45,12 @@ func TestPackWords(t *testing.T) {
 		if got, err := unpackWords(nil, always[len(head):], len(plain)); err != nil || !bytes.Equal(got, plain) || len(always) > len(plain)/64*65+100 {
 			t.Fatalf("%d bytes, packed into %d in any case, come back as %d, %v", len(plain), len(always), len(got), err)
 		}
+		from := rnd.IntN(len(plain) + 1)
+		to := min(from+1+rnd.IntN(len(plain)+1), len(plain))
+		part, begin, err := unpackPart([]byte("kept"), always[len(head):], len(plain), from, to)
+		if from < to && (err != nil || begin > from || len(part)-4 < to-begin || !bytes.Equal(part[4:][from-begin:to-begin], plain[from:to]) || len(part) > to-from+2*8*runWords+20) {
+			t.Fatalf("bytes %d to %d come back as %d from %d on, %v", from, to, len(part), begin, err)
+		}
 		b, ok := packWords(head, plain)
 		if !ok {
 			if !bytes.Equal(b, head) {

@@ -48,7 +48,7 @@ type page struct {
 	plain  atomic.Pointer[content] // nil if it is only packed, or forgotten
 	used   atomic.Bool             // since the hand came by
 	again  bool                    // can be read from the archive again
-	packed []byte                  // compressed; nil if it never was, or if it is in scratch
+	packed []byte                  // compressed, or packed; nil if it never was, or if it is in scratch
 	at     int64                   // in scratch, if size > 0
 	size   int32                   // of the compressed form in scratch
 	words  bool                    // the compressed form is that of packWords
@@ -93,6 +93,11 @@ func (p *pool) add(b []byte) (*page, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return pg, p.keep(pg, &content{bytes: b})
+}
+
+// packedPage makes a page of the packed form of n bytes, which it copies. The caller has taken memory for both.
+func packedPage(packed []byte, n int) *page {
+	return &page{packed: append(make([]byte, 0, len(packed)), packed...), words: true, length: int32(n)}
 }
 
 // put gives a page that was forgotten its content back.
@@ -227,6 +232,22 @@ func (p *pool) bytes(pg *page) ([]byte, error) {
 		return nil, fmt.Errorf("archive: scratch: %w", err)
 	}
 	return b, p.keep(pg, &content{bytes: b})
+}
+
+// part returns n bytes of a page that is packed by words, without making it plain. They are in scratch. Of other pages it is nil.
+func (p *pool) part(pg *page, from, n int, scratch *[]byte) ([]byte, error) {
+	p.mu.Lock()
+	packed, words := pg.packed, pg.words
+	p.mu.Unlock()
+	if packed == nil || !words || pg.plain.Load() != nil {
+		return nil, nil
+	}
+	plain, begin, err := unpackPart((*scratch)[:0], packed, int(pg.length), from, from+n)
+	if err != nil {
+		return nil, fmt.Errorf("archive: %w", err)
+	}
+	*scratch = plain
+	return plain[from-begin:][:n], nil
 }
 
 // load returns the plain form of a page, nil if it is not there.

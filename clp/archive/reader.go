@@ -72,12 +72,13 @@ type Reader struct {
 	side    *side       // nil if there is none, or it is not to be used
 	project *projection // nil if all is to be shown
 
-	filter   func(Table) (*Condition, error)
-	filters  []Filter // of the tables, if filter is not nil
-	chosen   bool
-	openOnly bool // see CountSure
-	scanned  ScanStats
-	scanIn   *input
+	filter    func(Table) (*Condition, error)
+	filters   []Filter // of the tables, if filter is not nil
+	chosen    bool
+	openOnly  bool // see CountSure
+	keepEarly bool // records are read next: what a scan goes over may be needed again
+	scanned   ScanStats
+	scanIn    *input
 
 	started bool // it is known what to read
 	running bool // since the last stop
@@ -311,10 +312,13 @@ func (r *Reader) ended() error {
 // start loads the dictionaries and, if the records are to come in order, all streams. Of an archive with an index, only the
 // lists of their frames.
 func (r *Reader) start() error {
+	r.keepEarly = true
 	if err := r.choose(); err != nil {
 		return err
 	}
-	r.streams = make([]streamState, len(r.tables.streams))
+	if r.streams == nil {
+		r.streams = make([]streamState, len(r.tables.streams))
+	}
 	r.countTables()
 	r.index() // before goroutines ask for it
 	if !r.stored {

@@ -20,6 +20,8 @@ type scan struct {
 	taken   int64
 	decoded int64 // frames
 
+	leaves map[*Condition]*scanLeaf // of a stream that can only be read from its start, otherwise nil
+
 	message, word []byte // a text that is put together, and a variable of it
 }
 
@@ -35,7 +37,7 @@ type scanColumn struct {
 	block  int
 }
 
-// run is bytes of a stream that are at hand. Without an index, they are all that is needed of a column, and do not change.
+// run is bytes of a stream that are at hand.
 type run struct {
 	from  int64
 	plain []byte
@@ -164,8 +166,21 @@ func (s *scan) evaluate(c *Condition, block int, rows []uint64) (may, must []uin
 	return may, must, err
 }
 
-// leaf evaluates a condition on the values of a column.
+// leaf evaluates a condition on the values of a column, or looks up what was found when they came. If they have not come yet,
+// it is open.
 func (s *scan) leaf(c *Condition, block int, rows []uint64) (may, must []uint64, err error) {
+	if s.leaves == nil {
+		return s.values(c, block, rows)
+	}
+	l := s.leaves[c]
+	if !l.come {
+		return rows, nil, nil
+	}
+	return andBits(l.may[block], rows), andBits(l.must[block], rows), nil
+}
+
+// values evaluates a condition on the values of a column.
+func (s *scan) values(c *Condition, block int, rows []uint64) (may, must []uint64, err error) {
 	col := &s.columns[c.Column]
 	from := int64(block) * blockRows
 	n := int(min(blockRows, s.table.records-from))

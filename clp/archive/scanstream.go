@@ -7,16 +7,27 @@ import (
 )
 
 // streamScan is the scan of the tables of a stream of an archive without an index. The stream is decompressed from its start up
-// to the last column that a condition is about; only such columns are kept, one table's at a time.
+// to the last column that a condition is about. A condition is evaluated on each column as it comes, block by block; nothing is
+// kept of it but which rows it holds of.
+//
+// If records are read next, pages of all columns are kept, packed, until it is known which rows are wanted, and then those that
+// these touch. If they are too many, none are: the stream is decompressed once more, see loadChosen.
 type streamScan struct {
 	stream int32
 	tables []*tableScan
 	need   int64 // bytes of memory, at most
+	keep   bool
 	err    error // what must end the search
 }
 
-// scanStreams evaluates the conditions of tables of an archive without an index: of several streams at a time, if the columns
-// fit into half of the memory, because records are read while the pool has them.
+// scanLeaf is what was found of a condition on a column, once the column has come: of texts first what their log types tell.
+type scanLeaf struct {
+	may, must [][]uint64 // of each block
+	come      bool
+}
+
+// scanStreams evaluates the conditions of tables of an archive without an index: of several streams at a time, if what is needed
+// of the columns fits into half of the memory, because records are read while the pool has it.
 func (r *Reader) scanStreams(conditions []*Condition) error {
 	var streams []*streamScan
 	for i, c := range conditions {
@@ -25,12 +36,24 @@ func (r *Reader) scanStreams(conditions []*Condition) error {
 		}
 		t := &r.tables.list[i]
 		if n := len(streams); n == 0 || streams[n-1].stream != t.stream {
-			streams = append(streams, &streamScan{stream: t.stream})
+			streams = append(streams, &streamScan{stream: t.stream, keep: r.keepEarly && !r.openOnly && r.side == nil})
 		}
 		s := streams[len(streams)-1]
 		s.tables = append(s.tables, &tableScan{table: i, condition: c})
 		s.need = max(s.need, r.columnBytes(i, c))
 	}
+	k := 0
+	for i, c := range conditions { // pages are kept of tables that are scanned
+		for k < len(streams) && streams[k].stream < r.tables.list[i].stream {
+			k++
+		}
+		if k < len(streams) && streams[k].stream == r.tables.list[i].stream && c == nil && !r.filters[i].None {
+			streams[k].keep = false
+		}
+	}
+	r.streams = make([]streamState, len(r.tables.streams))
+	kept := &keepRoom{}
+	kept.give(r.pool.limit/8*3 - r.pool.held.Load())
 	room := r.pool.limit / 2
 	for len(streams) > 0 {
 		// As many as fit, and one at least.
@@ -41,7 +64,7 @@ func (r *Reader) scanStreams(conditions []*Condition) error {
 		}
 		group := parallelTasks{limit: r.parallel}
 		for _, s := range streams[:n] {
-			group.do(func() { s.err = s.run(r) })
+			group.do(func() { s.err = s.run(r, kept) })
 		}
 		group.wait()
 		for _, s := range streams[:n] {
@@ -59,175 +82,312 @@ func (r *Reader) scanStreams(conditions []*Condition) error {
 	return nil
 }
 
-// columnBytes returns how many bytes the columns of a table have at most that a condition is about.
+// columnBytes returns how many bytes are needed of a table at most while a condition is evaluated, but for variables.
 func (r *Reader) columnBytes(table int, c *Condition) (n int64) {
 	t := &r.tables.list[table]
-	nodes := r.schemas.columns(&r.schemas.list[t.schema], &r.tree)
-	left := t.size // all that is not of a fixed width is variables
-	for _, id := range nodes {
-		left -= min(r.tree.nodes[id].Type.width(), left/max(t.records, 1)) * t.records
-	}
-	wanted := make([]bool, len(nodes))
-	texts := false
-	c.columns(func(column int, variables bool) {
-		if !wanted[column] {
+	c.columns(func(_ int, variables bool) {
+		n += 8*blockRows + t.records/4
+		if variables {
 			n += min(8, t.size/max(t.records, 1)) * t.records
 		}
-		wanted[column], texts = true, texts || variables
 	})
-	if texts {
-		n += left
-	}
 	return n
 }
 
 // run evaluates the conditions of the tables. Damage is left to those who read them: tables without a result.
-func (st *streamScan) run(r *Reader) error {
+func (st *streamScan) run(r *Reader, room *keepRoom) error {
 	in, err := r.inputs.get()
 	if err != nil {
 		return err
 	}
 	defer r.inputs.put(in)
-	place := &r.tables.streams[st.stream]
-	r.openStream(in, int(st.stream))
-	at := int64(0)
+	l := &chosenPages{r: r, streamFeed: r.feed(in, int(st.stream))}
+	defer func() { r.spent.columns.add(0, l.at) }()
+	if st.keep {
+		l.blob, l.room = &blob{pool: r.pool, refill: func() error { return r.refill(int(st.stream)) }}, room
+	}
+	wanted := false
 	for i, ts := range st.tables {
-		t := &r.tables.list[ts.table]
-		var s *scan
-		if s, ts.err = r.openScan(ts.table, nil, nil); ts.err != nil {
-			continue
-		}
-		if ts.err = in.skip(t.from - at); ts.err == nil {
-			var used int64
-			used, ts.err = s.read(in, ts.condition, place.to-place.from)
-			r.spent.columns.add(0, t.from+used-at)
-			at = t.from + used
-		}
-		if ts.err == nil {
-			ts.scan = s
-			ts.evaluate(r)
-		}
-		r.pool.give(s.taken)
+		var rows int64
+		rows, ts.err = ts.read(r, l)
+		wanted = wanted || rows > 0
 		var limit *LimitError
 		if errors.As(ts.err, &limit) { // columns that are too large to be kept: the records tell, here and behind it
 			ts.err = errUnread
 		}
-		if ts.err != nil && in.err != nil || ts.err == errUnread {
-			for _, rest := range st.tables[i+1:] {
-				rest.err = errUnread
+		if ts.err != nil {
+			l.drop()
+			if in.err != nil || ts.err == errUnread {
+				for _, rest := range st.tables[i+1:] {
+					rest.err = errUnread
+				}
+				return nil
 			}
-			return nil
 		}
 	}
+	return l.settle(&r.streams[st.stream], wanted)
+}
+
+// settle gives the stream what was kept of it, if it is wanted.
+func (l *chosenPages) settle(st *streamState, wanted bool) error {
+	if !wanted {
+		l.drop()
+		return nil
+	}
+	if err := l.leave(); err != nil || l.blob == nil {
+		return err
+	}
+	st.pool, st.refill, st.loaded = l.blob.pool, l.blob.refill, true
+	st.pages, st.size, st.sparse = l.blob.pages, l.blob.size, !l.dense
 	return nil
 }
 
 // errUnread is why a table was not scanned that may be whole.
 var errUnread = fmt.Errorf("%w: it was not read", ErrTable)
 
-// evaluate evaluates the condition on all blocks of a table whose columns are there.
-func (ts *tableScan) evaluate(r *Reader) {
-	if ts.err = ts.begin(r); ts.err != nil {
-		return
+// read goes through a table up to the last column that the condition is about, evaluates that, and returns how many rows it may
+// hold of. If pages are kept, it goes on to those that these rows touch.
+func (ts *tableScan) read(r *Reader, l *chosenPages) (rows int64, err error) {
+	t := &r.tables.list[ts.table]
+	if ts.scan, err = r.openScan(ts.table, nil, nil); err != nil {
+		return 0, err
 	}
-	blocks := make([]int, len(ts.may.blocks))
-	for k := range blocks {
-		blocks[k] = k
+	defer func() { r.pool.give(ts.scan.taken); ts.scan = nil }()
+	l.shown = false
+	if err := l.skip(t.from - l.at); err != nil {
+		return 0, err
 	}
-	group := parallelTasks{limit: r.parallel}
-	for _, task := range ts.split(blocks, r.parallel) {
-		group.do(func() { task.run(r, nil) })
+	l.open = l.blob != nil
+	defer func() { l.open = false }()
+	if err := ts.begin(r); err != nil {
+		return 0, err
 	}
-	group.wait()
-	ts.scan = nil // its columns are not needed any more
+	if err := ts.columns(r, l.streamFeed); err != nil {
+		return 0, err
+	}
+	for k := range ts.may.blocks {
+		if !ts.block(ts.scan, k) {
+			return 0, ts.err
+		}
+	}
+	rows = ts.may.Count()
+	if l.open = false; l.blob == nil {
+		return rows, nil
+	}
+	if rows > 0 {
+		if err := l.table(t, ts.may); err != nil {
+			l.drop() // whoever reads the records meets the damage
+		}
+	}
+	l.letGo(t.from / pageSize)
+	return rows, nil
 }
 
-// read reads the columns that a condition is about, and says how much of the table was read. The stream, which is at the
-// table's begin, has so many bytes, compressed.
-func (s *scan) read(in *input, c *Condition, packed int64) (used int64, err error) {
-	type want struct{ values, variables bool }
-	wants := make([]want, len(s.columns))
+// columns reads the columns up to the last one that the condition is about, and evaluates the parts of the condition as their
+// columns come.
+func (ts *tableScan) columns(r *Reader, f *streamFeed) error {
+	s, t := ts.scan, &r.tables.list[ts.table]
+	s.leaves = map[*Condition]*scanLeaf{}
+	leaves := make([][]*Condition, len(s.columns))
+	texts := make([]bool, len(s.columns))
 	last := -1
-	c.columns(func(column int, variables bool) {
-		wants[column].values = true
-		wants[column].variables = wants[column].variables || variables
-		last = max(last, column)
-	})
-	get := func(r *run, n int64) error {
-		r.from = s.table.from + used
-		// What is allocated is in proportion to what is there, or to what came.
-		for left := n; left > 0; {
-			k := min(left, max(1<<20, 64*packed, int64(len(r.plain))))
-			if err := s.take(k); err != nil {
-				return err
-			}
-			from := len(r.plain)
-			r.plain = append(r.plain, make([]byte, k)...)
-			if in.full(r.plain[from:]); in.err != nil {
-				return in.err
-			}
-			left -= k
+	ts.condition.leaves(func(c *Condition) {
+		if s.leaves[c] == nil {
+			s.leaves[c] = &scanLeaf{may: make([][]uint64, len(ts.may.blocks)), must: make([][]uint64, len(ts.may.blocks))}
+			leaves[c.Column] = append(leaves[c.Column], c)
+			texts[c.Column] = texts[c.Column] || c.Kind == CondText && c.Text.open
+			last = max(last, c.Column)
 		}
-		used += n
-		return nil
+	})
+	if err := s.take(int64(len(s.leaves)) * (48*int64(len(ts.may.blocks)) + t.records/4)); err != nil {
+		return err
 	}
-	skip := func(n int64) error {
-		used += n
-		return in.skip(n)
-	}
+	nodes := r.schemas.columns(&r.schemas.list[t.schema], &r.tree)
 	for k := 0; k <= last; k++ {
 		col := &s.columns[k]
-		col.off = s.table.from + used
-		size := col.typ.width() * s.table.records
-		if size > s.table.size-used {
-			return used, ErrTable
+		f.shown = r.project.keeps(nodes[k]) || k == s.order
+		col.off = f.at
+		size := col.typ.width() * t.records
+		if size > t.from+t.size-f.at {
+			return ErrTable
 		}
-		if wants[k].values {
-			n := size
-			if col.typ.width() > 8 { // its second part is not looked at
-				n = 8 * s.table.records
+		c := columnScan{ts: ts, f: f, column: k, leaves: leaves[k]}
+		if len(c.leaves) > 0 {
+			more, err := c.values(texts[k])
+			if err != nil || !more || k == last && !texts[k] {
+				return err
 			}
-			if err := get(&col.values, n); err != nil {
-				return used, err
-			}
-			if col.typ.isDelta() {
-				sumUp(col.values.plain)
-			}
-			size -= n
 		}
-		if err := skip(size); err != nil {
-			return used, err
+		if err := f.skip(col.off + size - f.at); err != nil {
+			return err
 		}
 		if col.typ != ClpString && col.typ != UnstructuredArray {
 			continue
 		}
-		var count run
-		if err := get(&count, 8); err != nil {
-			return used, err
-		}
-		col.variables = int64(binary.LittleEndian.Uint64(count.plain))
-		if col.variables < 0 || col.variables > (s.table.size-used)/8 {
-			return used, ErrTable
-		}
-		if wants[k].variables {
-			err = get(&col.vars, 8*col.variables)
-		} else {
-			err = skip(8 * col.variables)
-		}
+		shown := f.shown
+		f.shown = true // whoever looks for the variables of rows needs their number
+		count, err := f.u64()
 		if err != nil {
-			return used, err
+			return err
+		}
+		f.shown = shown
+		if col.variables = int64(count); col.variables < 0 || col.variables > (t.from+t.size-f.at)/8 {
+			return ErrTable
+		}
+		end := f.at + 8*col.variables
+		if texts[k] {
+			if err := c.texts(); err != nil || k == last {
+				return err
+			}
+		}
+		if err := f.skip(end - f.at); err != nil {
+			return err
 		}
 	}
-	return used, nil
+	return nil
 }
 
-// sumUp makes values of differences.
-func sumUp(words []byte) {
-	var sum uint64
+// columnScan is the scan of a column as it comes.
+type columnScan struct {
+	ts     *tableScan
+	f      *streamFeed
+	column int
+	leaves []*Condition
+	cells  []byte // of texts whose variables are needed
+}
+
+// values reads the values, and evaluates the conditions on them. It keeps them if the variables behind them are needed, too. It
+// reports whether the condition may still hold of some row.
+func (c *columnScan) values(keep bool) (more bool, err error) {
+	s := c.ts.scan
+	col := &s.columns[c.column]
+	width := min(col.typ.width(), 8) // a second part is not looked at
+	var buf []byte
+	sum := uint64(0)
+	for k := range c.ts.may.blocks {
+		from := int64(k) * blockRows
+		n := int(width * min(blockRows, s.table.records-from))
+		at := 0
+		if keep {
+			at = len(buf)
+		}
+		if cap(buf) < at+n {
+			grown := min(max(2*cap(buf), at+n), int(width*s.table.records))
+			if err := s.take(int64(grown - cap(buf))); err != nil {
+				return false, err
+			}
+			buf = append(make([]byte, 0, grown), buf[:at]...)
+		}
+		buf = buf[:at+n]
+		if err := c.f.get(buf[at:]); err != nil {
+			return false, err
+		}
+		if col.typ.isDelta() {
+			sum = sumUp(buf, sum)
+		}
+		col.values = run{from: col.off + width*from, plain: buf[at:]}
+		if err := c.evaluate(s, k); err != nil {
+			return false, err
+		}
+	}
+	c.cells, col.values = buf, run{}
+	for _, leaf := range c.leaves {
+		s.leaves[leaf].come = true
+	}
+	for k := range c.ts.may.blocks {
+		if rows, _, err := s.evaluate(c.ts.condition, k, c.ts.all(k)); rows != nil || err != nil {
+			return true, err
+		}
+	}
+	return false, nil
+}
+
+// texts reads the variables of texts, and evaluates the conditions on those of which the log type does not tell.
+func (c *columnScan) texts() error {
+	s := c.ts.scan
+	col := &s.columns[c.column]
+	index := func(block int) int64 {
+		if row := int64(block) * blockRows; row < s.table.records {
+			return min(int64(binary.LittleEndian.Uint64(c.cells[8*row:])>>24), col.variables)
+		}
+		return col.variables
+	}
+	begin, most := c.f.at, int64(0)
+	group := parallelTasks{limit: s.r.parallel}
+	defer group.wait()
+	for k := range c.ts.may.blocks {
+		if !c.open(k) {
+			continue
+		}
+		// The variables follow each other in the order of the rows. Of a text that has others it is open whether it matches.
+		from := max(index(k), (c.f.at-begin)/8)
+		n := 8 * (max(index(k+1), from) - from)
+		if n > most {
+			if err := s.take((n - most) * int64(s.r.parallel)); err != nil {
+				return err
+			}
+			most = n
+		}
+		if err := c.f.skip(begin + 8*from - c.f.at); err != nil {
+			return err
+		}
+		buf := s.r.pool.buffer()
+		var err error
+		if *buf, err = c.f.grow((*buf)[:0], n); err != nil {
+			return err
+		}
+		block := s.clone()
+		cells := c.cells[8*int64(k)*blockRows:]
+		block.columns[c.column].values = run{from: col.off + 8*int64(k)*blockRows, plain: cells[:min(len(cells), 8*blockRows)]}
+		block.columns[c.column].vars = run{from: begin + 8*from, plain: *buf}
+		block.message, block.word = nil, nil
+		group.do(func() {
+			defer s.r.pool.buffers.Put(buf)
+			if err := c.evaluate(block, k); err != nil {
+				c.ts.failed(k, err)
+			}
+		})
+	}
+	group.wait()
+	return c.ts.err
+}
+
+// open reports whether some row of a block needs its variables.
+func (c *columnScan) open(block int) bool {
+	for _, leaf := range c.leaves {
+		l := c.ts.scan.leaves[leaf]
+		rows, _, err := c.ts.scan.evaluate(c.ts.condition, block, andNot(l.may[block], l.must[block]))
+		if rows != nil || err != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// evaluate evaluates the conditions on a block that s has, on those rows that the condition of the table may hold of.
+func (c *columnScan) evaluate(s *scan, block int) error {
+	rows, _, err := s.evaluate(c.ts.condition, block, c.ts.all(block))
+	if err != nil || rows == nil {
+		return err
+	}
+	for _, leaf := range c.leaves {
+		may, must, err := s.values(leaf, block, rows)
+		if err != nil {
+			return err
+		}
+		l := s.leaves[leaf] // of other rows, what is known remains
+		l.may[block], l.must[block] = orBits(may, andNot(l.may[block], rows)), orBits(must, andNot(l.must[block], rows))
+	}
+	return nil
+}
+
+// sumUp makes values of differences, and returns the last one. sum is the value before the first one.
+func sumUp(words []byte, sum uint64) uint64 {
 	for ; len(words) >= 8; words = words[8:] {
 		sum += binary.LittleEndian.Uint64(words)
 		binary.LittleEndian.PutUint64(words, sum)
 	}
+	return sum
 }
 
 // take accounts for memory that the scan holds: half of what there is, because records are read while the pool has it.
@@ -237,17 +397,4 @@ func (s *scan) take(n int64) error {
 	}
 	s.taken += n
 	return s.r.pool.take(n)
-}
-
-// skip reads over n bytes.
-func (in *input) skip(n int64) error {
-	for n > 0 {
-		if !in.fill(1) {
-			return in.err
-		}
-		k := min(n, int64(in.end-in.pos))
-		in.pos += int(k)
-		n -= k
-	}
-	return nil
 }
