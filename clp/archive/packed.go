@@ -125,7 +125,7 @@ func wordPhase(plain []byte) int {
 			prev := binary.LittleEndian.Uint64(plain[from:])
 			for i := range run {
 				v := binary.LittleEndian.Uint64(plain[from+8*i+8:])
-				n += min(bits.Len64(v), bits.Len64(zigzag64(v-prev))) + 7&^7
+				n += (min(bits.Len64(v), bits.Len64(zigzag64(v-prev))) + 7) &^ 7
 				prev = v
 			}
 		}
