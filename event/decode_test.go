@@ -21,7 +21,7 @@ func TestParseErrors(t *testing.T) {
 		{"", "event: offset 0: expected an object, the line ends"},
 		{"  ", "event: offset 2: expected an object, the line ends"},
 		{"[1]", "event: offset 0: expected an object, found '['"},
-		{"\xef\xbb\xbf{}", "event: offset 0: expected an object, found '\ufeff'"},
+		{"\xef\xbb\xbf{}", `event: offset 0: expected an object, found '\ufeff'`},
 		{"{", "event: offset 1: expected a key in quotes, the line ends"},
 		{"{}x", "event: offset 2: expected nothing after the object, found 'x'"},
 		{"{} {}", "event: offset 3: expected nothing after the object, found '{'"},
