@@ -83,7 +83,7 @@ func fragmentSize(list []fragment) (n int64) {
 func (w *Writer) assemble() error {
 	w.settle()
 	w.ids, w.tables, w.shapes, w.places, w.ingest, w.row = nil, nil, nil, nil, ingest{}, Row{w: w} // what only records need
-	w.packer.strong, w.packer.bare = w.input <= strongBytes, w.summed()
+	w.packer.strong, w.packer.little, w.packer.bare = w.input <= strongBytes, w.input <= littleBytes, w.summed()
 	for _, d := range []*dictWriter{&w.vars, &w.logs, &w.arrays} {
 		d.flush(w)
 	}
@@ -147,17 +147,17 @@ func (w *Writer) assemble() error {
 
 // summed reports whether the archive gets the checksums of sums instead of those of its frames, none of which is made yet.
 func (w *Writer) summed() bool {
-	if w.input > summedInput {
+	if w.input > summed {
 		return false
 	}
 	for _, d := range []*dictWriter{&w.vars, &w.logs, &w.arrays} {
-		if len(d.frames) > 0 || len(d.text) > summedBlock {
+		if len(d.frames) > 0 || len(d.text) > summed {
 			return false
 		}
 	}
 	size := int64(0)
 	for _, t := range w.order {
-		if size += t.size(); size > summedBlock || t.packed() {
+		if size += t.size(); size > summed || t.packed() {
 			return false
 		}
 	}

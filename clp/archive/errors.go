@@ -11,7 +11,7 @@ var (
 	ErrMagic       = errors.New("archive: not a CLP archive (unknown magic number)")
 	ErrVersion     = errors.New("archive: version of the format that cannot be read")
 	ErrCompression = errors.New("archive: unknown compression")
-	ErrSum         = errors.New("archive: checksum is another one")
+	ErrSum         = errors.New("archive: not what the checksum in the header is of")
 	ErrShort       = errors.New("archive: ends too early")
 	ErrLength      = errors.New("archive: length or number that cannot be")
 	ErrMetadata    = errors.New("archive: metadata is not what an archive has")

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/tracehandler/tracehandler/internal/zstdframe"
 )
 
 // job is what is to be compressed. The plain bytes belong to the packer.
@@ -34,6 +36,7 @@ type packer struct {
 
 	choice  [kinds]choice
 	strong  bool     // the archive is small and being closed
+	little  bool     // it is, too, and very small
 	bare    bool     // it is so small that its frames have no checksums; see sums
 	jobs    chan job // nil if the caller compresses
 	workers sync.WaitGroup
@@ -53,7 +56,8 @@ type effort struct {
 	usual *zstd.Encoder // of the level that is asked for
 	tiny  *zstd.Encoder // of up to tinyFrame bytes: the others do not say how many these are
 	best  *zstd.Encoder // slow; nil until it is needed
-	words wordEncoder   // of columns
+	words zstdframe.Words
+	least zstdframe.Best // slower
 
 	out, second []byte
 }
@@ -105,7 +109,7 @@ func (e *effort) close() {
 
 // choice is which encoder serves a kind of data. Numbers in columns and random strings have few repetitions that a quick
 // encoder misses, and often it makes less of them, because it also takes fewer of those that do not pay. At the begin of one
-// frame in so many, both encoders try. The better one competes with wordEncoder for each frame of a column.
+// frame in so many, both encoders try. The better one competes with zstdframe.Words for each frame of a column.
 type choice struct {
 	frames atomic.Uint32
 	usual  atomic.Bool
@@ -118,11 +122,16 @@ const (
 
 	// strongBytes is what went into a small archive, at most, on whose compression some time may be spent when it is closed.
 	strongBytes = 4 << 20
+
+	// littleBytes is what went into an archive, at most, that takes no time however it is compressed.
+	littleBytes = 32 << 10
 )
 
-// encode makes e.out the frame of plain. strong says that the archive is small.
-func (c *choice) encode(e *effort, plain []byte, kind int, strong bool) {
+// encode makes e.out the frame of plain. strong says that the archive is small, thorough that time does not matter.
+func (c *choice) encode(e *effort, plain []byte, kind int, strong, thorough bool) {
 	switch {
+	case thorough:
+		e.out = e.least.Append(e.out[:0], plain)
 	case len(plain) <= tinyFrame:
 		e.out = e.tiny.EncodeAll(plain, e.out[:0])
 	case strong:
@@ -134,7 +143,7 @@ func (c *choice) encode(e *effort, plain []byte, kind int, strong bool) {
 		return
 	}
 	if kind <= kindTables {
-		e.second = e.words.frame(e.second[:0], plain)
+		e.second = e.words.Append(e.second[:0], plain)
 		e.smaller()
 	}
 }
@@ -161,8 +170,8 @@ func (c *choice) large(e *effort, plain []byte, words bool) {
 	if words {
 		sample := plain[:min(len(plain), tryWords)]
 		e.out = enc.EncodeAll(sample, e.out[:0])
-		if e.second = e.words.frame(e.second[:0], sample); len(e.second) < len(e.out) {
-			e.out = e.words.frame(e.out[:0], plain)
+		if e.second = e.words.Append(e.second[:0], sample); len(e.second) < len(e.out) {
+			e.out = e.words.Append(e.out[:0], plain)
 			return
 		}
 	}
@@ -246,9 +255,9 @@ func (p *packer) run(j job) {
 		return
 	}
 	defer p.give(e)
-	p.choice[j.kind].encode(e, j.plain, j.kind, p.strong)
+	p.choice[j.kind].encode(e, j.plain, j.kind, p.strong, p.thorough())
 	if p.bare {
-		e.out = bareFrame(e.out, len(j.plain))
+		e.out = zstdframe.Bare(e.out, len(j.plain))
 	}
 	if j.kind >= kindVars {
 		j.f.dict = newDictFrame(j.plain, len(e.out))
@@ -310,6 +319,12 @@ func (p *packer) write(dst io.Writer, c fragment) error {
 	return nil
 }
 
+// bestLevel is the lowest of zstd's levels at which time does not matter: those that know the cheapest way through a block.
+const bestLevel = 16
+
+// thorough reports whether time does not matter.
+func (p *packer) thorough() bool { return p.little || p.level >= bestLevel }
+
 // small compresses b at once.
 func (p *packer) small(b []byte) []byte {
 	e, err := p.effort()
@@ -320,6 +335,8 @@ func (p *packer) small(b []byte) []byte {
 	defer p.give(e)
 	var frame []byte
 	switch {
+	case p.thorough():
+		frame = e.least.Append(nil, b)
 	case len(b) <= tinyFrame:
 		frame = e.tiny.EncodeAll(b, nil)
 	case p.strong:
@@ -328,7 +345,7 @@ func (p *packer) small(b []byte) []byte {
 		frame = e.usual.EncodeAll(b, nil)
 	}
 	if p.bare {
-		return bareFrame(frame, len(b))
+		return zstdframe.Bare(frame, len(b))
 	}
 	return frame
 }

@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"math/bits"
 )
 
-// A small archive that is written here has no checksums in its zstd frames, which with the sizes that they tell would be a tenth
-// of it. They stand in bytes of the header that the format leaves free, where they take no room:
+// An archive of a few records that is written here has no checksums in its zstd frames, which with the sizes that they tell would be a
+// tenth of it. They stand in bytes of the header that the format leaves free, where they take no room:
 //
 //	24  "THsum" u8 version=1 u16 0
 //	32  u32 CRC-32C of the metadata, as it is in the file; u32 of /schema_tree, /schema_ids and /table_metadata together;
@@ -29,10 +28,9 @@ const (
 	sumsMagic   = "THsum"
 	sumsVersion = 1
 
-	// summedBlock is what an archive with such checksums has, uncompressed, in its tables, and in each of its dictionaries, at
-	// most: a block of zstd, which damage takes as a whole anyway. summedInput is what it was made of at most.
-	summedBlock = 128 << 10
-	summedInput = 256 << 10
+	// summed is what an archive with such checksums was made of at most, and what it has, uncompressed, in its tables, and in each
+	// of its dictionaries: each a part of a block of zstd, which damage takes as a whole anyway.
+	summed = 8 << 10
 
 	maxSummed = maxMetadata // bytes that have a checksum
 )
@@ -117,47 +115,4 @@ func (c *container) checkSections(torn bool) error {
 		}
 	}
 	return nil
-}
-
-// bareFrame takes the checksum of a zstd frame away, and the size of its content if that is shorter: the window that the header
-// tells instead holds it. The frame is one of plain bytes; it is changed.
-func bareFrame(frame []byte, plain int) []byte {
-	const (
-		magic      = 4
-		checksum   = 1 << 2
-		single     = 1 << 5
-		dictionary = 3
-	)
-	flags := frame[magic]
-	if flags&dictionary != 0 {
-		return frame
-	}
-	head := magic + 1
-	if flags&single == 0 {
-		head++ // window
-	}
-	if kind := flags >> 6; kind > 0 {
-		head += 1 << kind
-	} else if flags&single != 0 {
-		head++
-	}
-	end := len(frame)
-	if flags&checksum != 0 {
-		end -= 4
-	}
-	frame = append(frame[:magic+2], frame[head:end]...)
-	frame[magic], frame[magic+1] = 0, windowByte(plain)
-	return frame
-}
-
-// windowByte is what a frame's header says of a window that holds n bytes.
-func windowByte(n int) byte {
-	const least = 10 // logarithm of the smallest window
-	exponent := max(bits.Len(uint(max(n, 1)-1)), least) - least
-	if base := 1 << (exponent + least - 1); exponent > 0 { // eighths of the power below, if these do
-		if eighths := (n - base + base/8 - 1) / (base / 8); eighths < 8 {
-			return byte((exponent-1)<<3 | eighths)
-		}
-	}
-	return byte(exponent << 3)
 }

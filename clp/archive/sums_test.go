@@ -7,44 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-
-	"github.com/klauspost/compress/zstd"
 )
-
-func TestBareFrame(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(1, 2))
-	dec, err := zstd.NewReader(nil)
-	check(t, err)
-	defer dec.Close()
-	var words wordEncoder
-	for _, n := range []int{1, 7, 255, 256, 257, 1023, 1024, 1025, 1151, 1152, 1153, 2047, 2048, 2049, 65535, 65536, 70_000, 131_071, 131_072} {
-		plain := make([]byte, n)
-		for i := range plain {
-			plain[i] = byte(rnd.IntN(9))
-		}
-		frames := map[string][]byte{"words": words.frame(nil, plain)}
-		for _, single := range []bool{false, true} {
-			for _, sum := range []bool{false, true} {
-				enc, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(sum), zstd.WithSingleSegment(single))
-				check(t, err)
-				frames[fmt.Sprint("single segment ", single, ", checksum ", sum)] = enc.EncodeAll(plain, nil)
-				check(t, enc.Close())
-			}
-		}
-		for name, frame := range frames {
-			before := len(frame)
-			bare := bareFrame(frame, n)
-			var h zstd.Header
-			check(t, h.Decode(bare))
-			if h.HasCheckSum || h.HasFCS || h.WindowSize < uint64(n) || h.WindowSize > max(1024, uint64(n)*9/8+1) {
-				t.Fatalf("%d bytes, %s: header %+v", n, name, h)
-			}
-			if got, err := dec.DecodeAll(bare, nil); err != nil || !bytes.Equal(got, plain) || len(bare) > before {
-				t.Fatalf("%d bytes, %s: a frame of %d bytes became one of %d: %d bytes, %v", n, name, before, len(bare), len(got), err)
-			}
-		}
-	}
-}
 
 // smallArchive is one with checksums in its header.
 func smallArchive(t testing.TB) []byte {
@@ -80,17 +43,26 @@ func TestSumsOff(t *testing.T) {
 
 // TestSumsLimits writes archives that are just small enough, and just too large.
 func TestSumsLimits(t *testing.T) {
+	variables := func(n int) []byte {
+		line := []byte(`{"m":"of`)
+		for i := range n {
+			line = fmt.Appendf(line, " a%03d", i)
+		}
+		return append(line, `"}`...)
+	}
+	const entry = 8 + len("a000")
 	for _, c := range []struct {
 		name  string
 		lines int
 		text  func(i int) []byte
 		sums  bool
 	}{
-		{"tables", summedBlock / 16, func(i int) []byte { return fmt.Appendf(nil, `{"n":%d}`, i) }, true},
-		{"tables too large", summedBlock/16 + 1, func(i int) []byte { return fmt.Appendf(nil, `{"n":%d}`, i) }, false},
-		{"dictionary", summedBlock / 64, func(i int) []byte { return fmt.Appendf(nil, `{"n":"%056d"}`, i) }, true},
-		{"dictionary too large", summedBlock/64 + 1, func(i int) []byte { return fmt.Appendf(nil, `{"n":"%056d"}`, i) }, false},
-		{"input too large", 300, func(i int) []byte { return fmt.Appendf(nil, `{"n":"%01000d"}`, 0) }, false},
+		{"tables", summed / 16, func(i int) []byte { return fmt.Appendf(nil, `{"n":%d}`, i) }, true},
+		{"tables too large", summed/16 + 1, func(i int) []byte { return fmt.Appendf(nil, `{"n":%d}`, i) }, false},
+		{"dictionary", 1, func(int) []byte { return variables(summed / entry) }, true},
+		{"dictionary too large", 1, func(int) []byte { return variables(summed/entry + 1) }, false},
+		{"input", summed / 1024, func(i int) []byte { return fmt.Appendf(nil, `{"n":"%01015d"}`, 0) }, true},
+		{"input too large", summed/1024 + 1, func(i int) []byte { return fmt.Appendf(nil, `{"n":"%01015d"}`, 0) }, false},
 	} {
 		var lines [][]byte
 		for i := range c.lines {
@@ -110,17 +82,15 @@ func TestSumsLimits(t *testing.T) {
 func TestSumsSpilled(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var lines [][]byte
-	for range 2700 {
-		line := []byte(`{"n":"`)
-		for range 40 {
-			line = append(line, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"[rnd.IntN(64)])
-		}
-		lines = append(lines, append(line, `"}`...))
+	line := []byte(`{"n":"`)
+	for range 6000 {
+		line = append(line, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"[rnd.IntN(64)])
 	}
+	lines = append(lines, append(line, `"}`...))
 	spill, err := os.Create(filepath.Join(t.TempDir(), "spill"))
 	check(t, err)
 	defer spill.Close()
-	data := write(t, lines, &WriterOptions{Memory: 1 << 20, Spill: spill})
+	data := write(t, lines, &WriterOptions{Memory: minWriterMemory, Spill: spill})
 	if readSums(data[:headerSize]) == nil {
 		t.Fatal("no checksums in the header")
 	}

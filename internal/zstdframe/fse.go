@@ -1,6 +1,9 @@
-package archive
+package zstdframe
 
-import "math/bits"
+import (
+	"math"
+	"math/bits"
+)
 
 // bitWriter writes numbers of some bits, the lowest bits first.
 type bitWriter struct {
@@ -34,7 +37,7 @@ func (w *bitWriter) end() {
 type fseTable struct {
 	log     uint
 	symbols int // up to the last one that occurs
-	norm    [64]uint16
+	norm    [64]int16
 	spread  [1 << fseLog]uint8
 	states  [1 << fseLog]uint16
 	moves   [64]fseMove
@@ -50,35 +53,104 @@ const (
 	fseLogMin    = 5
 	fseLog       = 9 // of literal and match lengths, at most
 	fseLogOffset = 8 // of offsets
+
+	fseRare = -1 // share of a symbol that has one state, from which all of it is told anew
 )
 
-// build makes the table, of a logarithm that is log at most, for symbols that occur so many times. It reports false if there is
-// only one, or none.
-func (t *fseTable) build(counts []uint32, log uint) bool {
-	total, distinct := uint32(0), 0
-	t.symbols = 0
+// fseMode says how a table is told.
+type fseMode uint8
+
+const (
+	fseUsual fseMode = iota // the one that every decoder has
+	fseOnly                 // there is one symbol
+	fseOwn                  // described
+)
+
+// The tables that every decoder has: RFC 8878, section 3.1.1.3.2.2.
+var (
+	usualLL = newUsual(6, 4, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 2, 1, 1, 1, 1, 1, -1, -1, -1, -1)
+	usualML = newUsual(6, 1, 4, 3, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+		1, 1, 1, -1, -1, -1, -1, -1, -1, -1)
+	usualOF = newUsual(5, 1, 1, 1, 1, 1, 1, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1)
+)
+
+func newUsual(log uint, norm ...int16) *fseTable {
+	t := &fseTable{log: log, symbols: len(norm)}
+	copy(t.norm[:], norm)
+	t.fill()
+	return t
+}
+
+// cost returns how many bits it takes to tell symbols that occur so many times, infinitely many if there are some that the table
+// does not have.
+func (t *fseTable) cost(counts []uint32) (bits float64) {
 	for s, n := range counts {
+		if n == 0 {
+			continue
+		}
+		if s >= t.symbols || t.norm[s] == 0 {
+			return math.Inf(1)
+		}
+		bits += float64(n) * (float64(t.log) - math.Log2(float64(max(t.norm[s], 1))))
+	}
+	return bits
+}
+
+// choose returns what tells symbols best that occur so many times: the usual table, or t, which is built then with a logarithm that is log at
+// most, or nil if there is only one symbol. If all is set, it tries every logarithm.
+func (t *fseTable) choose(counts []uint32, log uint, usual *fseTable, all bool) (*fseTable, fseMode) {
+	total, distinct := uint32(0), 0
+	for _, n := range counts {
 		if n > 0 {
 			total += n
 			distinct++
-			t.symbols = s + 1
 		}
 	}
+	least := usual.cost(counts)
 	if distinct < 2 {
-		return false
+		if all && least < 8 {
+			return usual, fseUsual
+		}
+		return nil, fseOnly
 	}
-	t.log = min(max(uint(bits.Len32(total))-1, fseLogMin), log)
-	for 1<<t.log < 2*distinct {
-		t.log++
+	from := min(max(uint(bits.Len32(total))-1, fseLogMin), log)
+	to := from
+	if all {
+		from, to = fseLogMin, log
 	}
-	size := uint32(1) << t.log
+	best := uint(0)
+	var head [64]byte
+	for log := from; log <= to; log++ {
+		if 1<<log < 2*distinct && log < to {
+			continue
+		}
+		t.build(counts, total, log)
+		if cost := t.cost(counts) + float64(8*len(t.describe(head[:0]))); cost < least {
+			least, best = cost, log
+		}
+	}
+	if best == 0 {
+		return usual, fseUsual
+	}
+	if best != t.log {
+		t.build(counts, total, best)
+	}
+	t.fill()
+	return t, fseOwn
+}
+
+// build gives symbols that occur so many times, total in all, their shares.
+func (t *fseTable) build(counts []uint32, total uint32, log uint) {
+	t.log, t.symbols = log, 0
+	size := uint32(1) << log
 	left, most := int(size), 0
-	for s, n := range counts[:t.symbols] {
+	for s, n := range counts {
 		t.norm[s] = 0
 		if n == 0 {
 			continue
 		}
-		share := uint16(max((uint64(n)*uint64(size)+uint64(total)/2)/uint64(total), 1))
+		t.symbols = s + 1
+		share := int16(max((uint64(n)*uint64(size)+uint64(total)/2)/uint64(total), 1))
 		t.norm[s] = share
 		left -= int(share)
 		if share > t.norm[most] || t.norm[most] == 0 {
@@ -95,19 +167,26 @@ func (t *fseTable) build(counts []uint32, log uint) bool {
 		t.norm[s]--
 		left++
 	}
-	t.norm[most] += uint16(left)
-	t.fill()
-	return true
+	t.norm[most] += int16(left)
 }
 
 // fill lays the symbols into the table, and says how each changes the state.
 func (t *fseTable) fill() {
 	size := uint32(1) << t.log
+	end := size // of what is not the rare ones'
+	for s, n := range t.norm[:t.symbols] {
+		if n == fseRare {
+			end--
+			t.spread[end] = uint8(s)
+		}
+	}
 	at, step := uint32(0), size>>1+size>>3+3
 	for s, n := range t.norm[:t.symbols] {
 		for range n {
 			t.spread[at] = uint8(s)
-			at = (at + step) & (size - 1)
+			for at = (at + step) & (size - 1); at >= end; {
+				at = (at + step) & (size - 1)
+			}
 		}
 	}
 	var next [64]uint16
@@ -115,13 +194,14 @@ func (t *fseTable) fill() {
 	for s, n := range t.norm[:t.symbols] {
 		next[s] = sum
 		switch {
-		case n == 1:
+		case n == 1 || n == fseRare:
 			t.moves[s] = fseMove{uint32(t.log)<<16 - size, int32(sum) - 1}
+			sum++
 		case n > 1:
-			out := uint32(t.log) - uint32(bits.Len16(n-1)-1)
+			out := uint32(t.log) - uint32(bits.Len16(uint16(n-1))-1)
 			t.moves[s] = fseMove{out<<16 - uint32(n)<<out, int32(sum) - int32(n)}
+			sum += uint16(n)
 		}
-		sum += n
 	}
 	for u := range size {
 		s := t.spread[u]

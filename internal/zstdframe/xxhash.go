@@ -1,4 +1,4 @@
-package archive
+package zstdframe
 
 import (
 	"encoding/binary"

@@ -1,4 +1,4 @@
-package archive
+package zstdframe
 
 import (
 	"bytes"
@@ -52,11 +52,11 @@ func decodeZstd(t testing.TB, frame []byte) ([]byte, error) {
 
 func TestWordFrame(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	var e wordEncoder
+	var e Words
 	for kind := range 9 {
 		for _, n := range []int{0, 1, 2, 3, 5, 17, 100, 129, 1000, 16384, 16385, 65536} {
 			plain := testWords(r, kind, n)
-			frame := e.frame([]byte("before"), plain)[6:]
+			frame := e.Append([]byte("before"), plain)[6:]
 			got, err := decodeZstd(t, frame)
 			if err != nil || !bytes.Equal(got, plain) {
 				t.Errorf("kind %d, %d words: %v", kind, n, err)
@@ -68,13 +68,13 @@ func TestWordFrame(t *testing.T) {
 // TestWordFrameSmaller holds the frames against those of a general compressor, of columns that are what they are for.
 func TestWordFrameSmaller(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	var e wordEncoder
+	var e Words
 	general, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
 	check(t, err)
 	defer general.Close()
 	for kind, least := range map[int]float64{0: 1, 3: 1.05, 4: 1.2, 6: 1.04} {
 		plain := testWords(r, kind, 65536)
-		if got, other := len(e.frame(nil, plain)), len(general.EncodeAll(plain, nil)); float64(got)*least > float64(other) {
+		if got, other := len(e.Append(nil, plain)), len(general.EncodeAll(plain, nil)); float64(got)*least > float64(other) {
 			t.Errorf("kind %d: %d bytes, the other has %d", kind, got, other)
 		}
 	}
@@ -87,10 +87,10 @@ func FuzzWordFrame(f *testing.F) {
 		f.Add(testWords(r, kind, 40), uint16(1))
 		f.Add(testWords(r, kind, 9), uint16(5000))
 	}
-	var e wordEncoder
+	var e Words
 	f.Fuzz(func(t *testing.T, piece []byte, times uint16) {
 		plain := bytes.Repeat(piece, min(int(times), (400<<10)/(len(piece)+1)))
-		got, err := decodeZstd(t, e.frame(nil, plain))
+		got, err := decodeZstd(t, e.Append(nil, plain))
 		if err != nil || !bytes.Equal(got, plain) {
 			t.Fatalf("%d bytes: %v", len(plain), err)
 		}
@@ -99,14 +99,14 @@ func FuzzWordFrame(f *testing.F) {
 
 // BenchmarkWordFrame encodes a frame of a column, and has a general compressor do the same.
 func BenchmarkWordFrame(b *testing.B) {
-	var e wordEncoder
+	var e Words
 	general, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
 	check(b, err)
 	defer general.Close()
 	for _, kind := range []int{0, 3, 4, 6} {
 		plain := testWords(rand.New(rand.NewPCG(3, 4)), kind, 65536)
 		var out []byte
-		for name, encode := range map[string]func(){"words": func() { out = e.frame(out[:0], plain) }, "general": func() { out = general.EncodeAll(plain, out[:0]) }} {
+		for name, encode := range map[string]func(){"words": func() { out = e.Append(out[:0], plain) }, "general": func() { out = general.EncodeAll(plain, out[:0]) }} {
 			b.Run(fmt.Sprintf("kind=%d/%s", kind, name), func(b *testing.B) {
 				b.SetBytes(int64(len(plain)))
 				b.ReportAllocs()
@@ -120,7 +120,7 @@ func BenchmarkWordFrame(b *testing.B) {
 }
 
 func BenchmarkWordFrameDecode(b *testing.B) {
-	var e wordEncoder
+	var e Words
 	general, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
 	check(b, err)
 	defer general.Close()
@@ -129,7 +129,7 @@ func BenchmarkWordFrameDecode(b *testing.B) {
 	defer d.Close()
 	for _, kind := range []int{0, 3, 4, 6} {
 		plain := testWords(rand.New(rand.NewPCG(3, 4)), kind, 65536)
-		for name, frame := range map[string][]byte{"words": e.frame(nil, plain), "general": general.EncodeAll(plain, nil)} {
+		for name, frame := range map[string][]byte{"words": e.Append(nil, plain), "general": general.EncodeAll(plain, nil)} {
 			b.Run(fmt.Sprintf("kind=%d/%s", kind, name), func(b *testing.B) {
 				b.SetBytes(int64(len(plain)))
 				var out []byte
@@ -140,5 +140,12 @@ func BenchmarkWordFrameDecode(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
