@@ -17,6 +17,7 @@ import (
 	"github.com/tracehandler/tracehandler/clp/archive"
 	"github.com/tracehandler/tracehandler/clp/ir"
 	"github.com/tracehandler/tracehandler/clp/ir/slogkv"
+	"github.com/tracehandler/tracehandler/clp/kql"
 	"github.com/tracehandler/tracehandler/internal/origin"
 	"github.com/tracehandler/tracehandler/internal/temporary"
 	"github.com/tracehandler/tracehandler/internal/vfs"
@@ -239,7 +240,7 @@ func (a *archiving) begin() (*part, error) {
 	if level < 0 || level > 19 {
 		level = 0
 	}
-	p.w, err = archive.NewWriter(p.out, &archive.WriterOptions{Level: level, Memory: a.memory, Spill: a.spill, Concurrency: a.processors(), TimeKey: []string{slog.TimeKey},
+	p.w, err = archive.NewWriter(p.out, &archive.WriterOptions{Level: level, Memory: a.memory, Spill: a.spill, Concurrency: a.processors(), TimeKey: a.timeKey(),
 		Fields: a.fields(a.made()+1, a.events)})
 	if err != nil {
 		p.out.close(a.fs, true)
@@ -247,6 +248,14 @@ func (a *archiving) begin() (*part, error) {
 	}
 	a.parts = append(a.parts, p)
 	return p, nil
+}
+
+// timeKey returns the path of the key that has the time of events.
+func (a *archiving) timeKey() []string {
+	if path, err := kql.Path(a.journal.TimeKey); err == nil {
+		return path
+	}
+	return []string{slog.TimeKey}
 }
 
 // fields say in an archive where it comes from.

@@ -239,6 +239,52 @@ func TestArchiveContinued(t *testing.T) {
 	clpWant(t, lines, 300)
 }
 
+// TestArchiveTimeKey: the key that has the time is told by the options, or by the journal of a program that died.
+func TestArchiveTimeKey(t *testing.T) {
+	rename := event.Options{ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
+		if len(groups) == 0 && a.Key == slog.TimeKey {
+			a.Key = "ts"
+		}
+		return a
+	}}
+	for _, died := range []bool{false, true} {
+		path := filepath.Join(t.TempDir(), "trace.clp")
+		s := File(path, Options{Format: format.CLP, TimeKey: "ts"})
+		enc := s.Encoder(rename)
+		var b event.Buffer
+		enc.AppendRecord(&b, clpRecord(1), nil)
+		must(t, s.Append(b.B))
+		if died {
+			ctx, cancel := context.WithCancel(context.Background())
+			cancel()
+			if err := s.(ContextCloser).CloseContext(ctx); !errors.Is(err, context.Canceled) {
+				t.Fatal(err)
+			}
+			_, err := finalize.Recover(path, nil)
+			must(t, err)
+		} else {
+			must(t, s.Close())
+		}
+		f, err := os.Open(path)
+		must(t, err)
+		info, err := f.Stat()
+		must(t, err)
+		r, err := archive.Open(f, info.Size(), nil)
+		must(t, err)
+		if times := r.Times(); len(times) != 1 || times[0].Key != "ts" || times[0].Begin != 1700000000000 {
+			t.Errorf("died %v: times %+v", died, times)
+		}
+		must(t, r.Close())
+		must(t, f.Close())
+	}
+	var option *OptionError
+	for _, key := range []string{"a.*", "@ts", "a..b"} {
+		if err := (Options{Format: format.CLP, TimeKey: key}).Validate(); !errors.As(err, &option) || option.Option != "TimeKey" {
+			t.Errorf("%s: %v", key, err)
+		}
+	}
+}
+
 // TestArchiveCut: Close is cut short in the middle, and leaves a partial and nothing else.
 func TestArchiveCut(t *testing.T) {
 	for _, background := range []bool{false, true} {

@@ -172,7 +172,7 @@ func (p *pipe) cut() (err error) {
 // preamble appends the start of a stream, which in a journal says that it is one.
 func (p *pipe) preamble(dst []byte) ([]byte, error) {
 	if p.o.Format == format.CLP {
-		return p.ir.w.AppendJournalPreamble(dst, slogkv.Journal{ID: finalize.NewJournalID(), Level: p.o.Level})
+		return p.ir.w.AppendJournalPreamble(dst, slogkv.Journal{ID: finalize.NewJournalID(), Level: p.o.Level, TimeKey: p.o.TimeKey})
 	}
 	return p.ir.w.AppendPreamble(dst)
 }

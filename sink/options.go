@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/tracehandler/tracehandler/clp/kql"
 	"github.com/tracehandler/tracehandler/format"
 	"github.com/tracehandler/tracehandler/internal/frame"
 	"github.com/tracehandler/tracehandler/internal/vfs"
@@ -63,6 +64,10 @@ type Options struct {
 	// ViewerKeys adds time and level to the events of a clp-ir trace once more, where the YScope log viewer looks for them
 	// if its settings were never touched. Reading back, they are gone again.
 	ViewerKeys bool
+
+	// TimeKey is the key that has the time of events, for an archive (format CLP): in the syntax of a query, such as ts or at.start.
+	// Empty means "time"; another one is for a handler whose ReplaceAttr renames it.
+	TimeKey string
 
 	// ArchiveInBackground has an archive (format CLP) made while the program runs, in a goroutine of its own that reads what
 	// was written, so that little is left to do for Close. It takes as much CPU as it would at the end, and up to
@@ -149,6 +154,11 @@ func (o Options) resolve() (Options, frame.Encoder, error) {
 		return o, nil, &OptionError{"ArchiveMemory", fmt.Sprintf("%d is negative", o.ArchiveMemory)}
 	case o.Format == format.CLP && (o.Level < 0 || o.Level > 19):
 		return o, nil, &OptionError{"Level", fmt.Sprintf("%d is not in 0..19", o.Level)}
+	}
+	if o.TimeKey != "" {
+		if _, err := kql.Path(o.TimeKey); err != nil {
+			return o, nil, &OptionError{"TimeKey", err.Error()}
+		}
 	}
 	if r := o.Rotation; r.MaxSize < 0 || r.MaxAge < 0 || r.Keep < 0 || r.KeepFor < 0 || r.KeepBytes < 0 {
 		return o, nil, &OptionError{"Rotation", "negative limit"}

@@ -21,7 +21,6 @@ import (
 
 type convertOptions struct {
 	writing
-	timeKey string
 	salvage bool
 	quiet   bool
 }
@@ -77,10 +76,11 @@ func runConvert(cmd *cobra.Command, args []string, o *convertOptions) error {
 		if to != format.CLP {
 			return &usageError{cmd, errors.New("--time-key is for files that become archives: --to clp")}
 		}
-		if slices.Contains(paths, stdin) {
-			return &usageError{cmd, errors.New("--time-key is for files: in an archive of standard input the key time has the time. Write it to a file first")}
+		namespace, _, err := kql.NamespacePath(o.timeKey)
+		if err == nil && namespace != 0 && slices.Contains(paths, stdin) {
+			_, err = kql.Path(o.timeKey) // what is read there becomes plain events
 		}
-		if _, _, err := kql.NamespacePath(o.timeKey); err != nil {
+		if err != nil {
 			return &usageError{cmd, fmt.Errorf("--time-key: %s", humane(err))}
 		}
 	}

@@ -23,6 +23,7 @@ type writing struct {
 	output    string
 	effort    int
 	overwrite bool
+	timeKey   string // of an archive; empty for the default
 }
 
 // add adds the flags. Others are formats that the command writes in its own way.
@@ -77,7 +78,7 @@ func (w *writing) format(cmd *cobra.Command) (format.Format, error) {
 // ends, nothing is left behind, unless the events are live: then the end of ctx is the end of the events.
 func (w *writing) write(ctx context.Context, cmd *cobra.Command, f format.Format, events iter.Seq2[event.Event, error], live bool, t *troubles, tick func()) (sink.Stats, error) {
 	abandoned := false
-	o := sink.Options{Format: f, Level: w.effort, Exists: sink.Fail, CloseWait: -1, BeforePublish: func(string) error {
+	o := sink.Options{Format: f, Level: w.effort, Exists: sink.Fail, CloseWait: -1, TimeKey: w.timeKey, BeforePublish: func(string) error {
 		if abandoned {
 			return errAbandoned
 		}

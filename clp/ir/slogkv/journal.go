@@ -9,10 +9,11 @@ import (
 // Journal says of a stream that it is the journal of a CLP archive that is still to be made of it. It stands in the
 // user-defined metadata, beside what says that the stream follows this mapping:
 //
-//	{"tracehandler":{"mapping":1,"archive":{"id":"5f0c…","level":3}}}
+//	{"tracehandler":{"mapping":1,"archive":{"id":"5f0c…","level":3,"time":"ts"}}}
 type Journal struct {
-	ID    string `json:"id"`              // of this journal, different from all others; the archive has it too
-	Level int    `json:"level,omitempty"` // of the archive's compression; 0 for the default
+	ID      string `json:"id"`              // of this journal, different from all others; the archive has it too
+	Level   int    `json:"level,omitempty"` // of the archive's compression; 0 for the default
+	TimeKey string `json:"time,omitempty"`  // that has the time of events, in the syntax of a query's key; empty for that of log/slog
 }
 
 // user is the user-defined metadata of a stream.
