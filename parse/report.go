@@ -147,17 +147,19 @@ func sortedKeys(m map[string]int64) []string { return slices.Sorted(maps.Keys(m)
 // Dropped describes what was read and not written, and why.
 func (r *RankReport) Dropped() []string {
 	var out []string
-	add := func(n int64, what string) {
-		if n > 0 {
-			out = append(out, fmt.Sprintf("%d %s", n, what))
+	add := func(n int64, one, many, what string) {
+		if n == 1 {
+			out = append(out, fmt.Sprintf("1 %s %s", one, what))
+		} else if n > 1 {
+			out = append(out, fmt.Sprintf("%d %s %s", n, many, what))
 		}
 	}
-	add(r.Duplicates, "compilations of a kernel that was compiled before (the first one counts)")
-	add(r.NoHash, "compilations without a hash")
-	add(r.NoKernel, "launches that do not say which kernel (no compilation_metadata.hash)")
-	add(r.AutotuneLoose, "autotune records whose stack shows no autotuner")
+	add(r.Duplicates, "compilation", "compilations", "of a kernel that was compiled before (the first one counts)")
+	add(r.NoHash, "compilation", "compilations", "without a hash")
+	add(r.NoKernel, "launch", "launches", "without a kernel (no compilation_metadata.hash)")
+	add(r.AutotuneLoose, "autotune record", "autotune records", "without an autotuner in the stack")
 	for _, k := range sortedKeys(r.Other) {
-		add(r.Other[k], "records of unknown type "+k)
+		add(r.Other[k], "record", "records", "of unknown type "+k)
 	}
 	return out
 }

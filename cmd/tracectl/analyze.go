@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"unicode"
@@ -17,6 +18,8 @@ import (
 	"github.com/tracehandler/tracehandler/analyze/roofline"
 	"github.com/tracehandler/tracehandler/analyze/source"
 	"github.com/tracehandler/tracehandler/analyze/steps"
+	"github.com/tracehandler/tracehandler/cmd/tracectl/internal/table"
+	"github.com/tracehandler/tracehandler/format"
 )
 
 type analyzeOptions struct {
@@ -102,7 +105,7 @@ func runAnalyze(cmd *cobra.Command, path string, o *analyzeOptions) error {
 	opts.Progress = func(p string, n int64) {
 		if p != last {
 			bar.done()
-			bar, last = newProgress(cmd, "reading "+filepath.Base(p), -1), p
+			bar, last = newProgress(cmd, "reading "+filepath.Base(p), textSize(p)), p
 		}
 		bar.set(n)
 	}
@@ -137,6 +140,14 @@ func runAnalyze(cmd *cobra.Command, path string, o *analyzeOptions) error {
 		return errReported
 	}
 	return errNothing
+}
+
+// textSize returns how many bytes of text a file holds, -1 if that is not known before it is read.
+func textSize(path string) int64 {
+	if magicOf(path) != format.Text {
+		return -1
+	}
+	return fileSize(path)
 }
 
 // refuseRoute says that a route does not exist, as JSON to those who asked for it.
@@ -245,18 +256,29 @@ func printAnalysis(cmd *cobra.Command, r *analyze.Result, o *analyzeOptions) err
 		fmt.Fprintln(w, "no GPU kernels")
 		return errors.Join(w.Flush(), o.sayWhere(cmd))
 	}
-	fmt.Fprintln(w)
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	out := cmd.OutOrStdout()
+	color := useColor(cmd, out)
+	times := table.New("", "ms>", "share>")
 	for _, row := range []struct {
 		name string
 		ns   int64
 	}{{"total", tl.Total}, {"computation", tl.Computation}, {"exposed communication", tl.ExposedComm}, {"exposed copies", tl.ExposedMemcpy}, {"idle", tl.Idle}} {
-		fmt.Fprintf(w, "%s\t%.3f ms\t%s\n", row.name, float64(row.ns)/1e6, share(row.ns))
+		times.Row(row.name, fmt.Sprintf("%.3f", float64(row.ns)/1e6), share(row.ns))
+	}
+	fmt.Fprintln(out)
+	if err := times.Write(out, color); err != nil {
+		return err
 	}
 	if r.Suppressed != nil {
-		fmt.Fprintf(w, "\nNo candidates: %s.\n", r.Suppressed.Message)
+		fmt.Fprintf(out, "\nNo candidates: %s.\n", r.Suppressed.Message)
 	} else {
-		fmt.Fprint(w, "\nGPU%\tms\tcalls\tof peak\tcategory\tname\n")
-		for _, c := range r.Candidates().HotKernels[:min(15, len(r.Set.Rows))] {
+		const most = 15 // what fits a screen
+		all := r.Candidates().HotKernels
+		rows := table.New("GPU%>", "ms>", "calls>", "of peak>", "category", "name")
+		for _, c := range all[:min(most, len(all))] {
 			eff := "-"
 			if c.Efficiency != nil {
 				eff = fmt.Sprintf("%.1f%%", *c.Efficiency)
@@ -264,17 +286,25 @@ func printAnalysis(cmd *cobra.Command, r *analyze.Result, o *analyzeOptions) err
 			if c.Capped { // shapes, time or precision are not what they seem
 				eff = ">100%"
 			}
-			fmt.Fprintf(w, "%.2f\t%.3f\t%d\t%s\t%s\t%s\n", c.GPUPct, c.DurationUS/1e3, c.CallCount, eff, category.Canonical(c.Category), onLine(c.Name))
+			rows.Row(fmt.Sprintf("%.2f", c.GPUPct), fmt.Sprintf("%.3f", c.DurationUS/1e3), number(c.CallCount), eff, category.Canonical(c.Category), onLine(c.Name))
+		}
+		fmt.Fprintln(out)
+		if err := rows.Write(out, color); err != nil {
+			return err
+		}
+		if more := len(all) - most; more > 0 {
+			fmt.Fprintf(out, "… and %s; --out and --json have all\n", plural(more, "more row"))
 		}
 	}
 	if c := r.Collective; c != nil && len(c.Stragglers) > 0 {
-		fmt.Fprintf(w, "\n%d collectives across %d ranks\nrank\twaited ms\tcame last\tcame first\n", len(c.Ops), len(r.Ranks))
+		rows := table.New("rank>", "waited ms>", "came last>", "came first>")
 		for _, s := range c.Stragglers[:min(8, len(c.Stragglers))] {
-			fmt.Fprintf(w, "%d\t%.3f\t%d\t%d\n", s.Rank, float64(s.TotalWait)/1e6, s.Last, s.First)
+			rows.Row(strconv.Itoa(s.Rank), fmt.Sprintf("%.3f", float64(s.TotalWait)/1e6), number(s.Last), number(s.First))
 		}
-	}
-	if err := w.Flush(); err != nil {
-		return err
+		fmt.Fprintf(out, "\n%s across %s\n", plural(len(c.Ops), "collective"), plural(len(r.Ranks), "rank"))
+		if err := rows.Write(out, color); err != nil {
+			return err
+		}
 	}
 	return o.sayWhere(cmd)
 }

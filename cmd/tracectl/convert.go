@@ -43,7 +43,8 @@ read as one; their names are printed. Several sources go into one archive if -o 
 $_filename of a query tells them apart. Of a CLP stream of another library, the keys that the library made stay what they are,
 and a query has them with @ in front, there and in clp-s.
 
---to chrome is not a trace of events but their spans as Chrome trace-event JSON, which Perfetto shows as a timeline.`,
+--to chrome is not a trace of events but their spans as Chrome trace-event JSON, which Perfetto shows as a timeline. It is one for
+all sources, and goes to standard output without -o.`,
 		Example: `  tracectl convert --to zstd app.ndjson                  # makes app.ndjson.zst
   tracectl convert -o app.ndjson app.ndjson.gz
   tracectl convert --to gzip -o packed/ traces/

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,7 +24,7 @@ type counting struct {
 	every       string
 	distinct    []string
 	stats       []string
-	percentiles []float64
+	percentiles percentiles
 }
 
 // countingFlags are their names, but for --percentiles, which means nothing alone.
@@ -36,8 +37,35 @@ func (c *counting) add(cmd *cobra.Command) {
 	f.StringVar(&c.every, "by-time", "", "count for each stretch of time of this `length`, such as 30s, 1m, 1h or 1d")
 	f.StringArrayVar(&c.distinct, "distinct", nil, "the different values of this `key`; may be repeated")
 	f.StringArrayVar(&c.stats, "stats", nil, "measure the numbers of this `key`; may be repeated")
-	f.Float64SliceVar(&c.percentiles, "percentiles", []float64{50, 90, 95, 99}, "those that --stats prints")
+	c.percentiles = percentiles{50, 90, 95, 99}
+	f.Var(&c.percentiles, "percentiles", "the percentiles that --stats prints, a `list` of numbers from 0 to 100")
 }
+
+// percentiles is a list of them.
+type percentiles []float64
+
+func (p *percentiles) Set(text string) error {
+	var list percentiles
+	for _, word := range strings.Split(text, ",") {
+		f, err := strconv.ParseFloat(strings.TrimSpace(word), 64)
+		if err != nil {
+			return errors.New("want numbers such as 50,99.9")
+		}
+		list = append(list, f)
+	}
+	*p = list
+	return nil
+}
+
+func (p *percentiles) String() string {
+	var words []string
+	for _, f := range *p {
+		words = append(words, strconv.FormatFloat(f, 'f', -1, 64))
+	}
+	return strings.Join(words, ",")
+}
+
+func (p *percentiles) Type() string { return "list" }
 
 // any reports whether anything is to be counted or measured.
 func (c *counting) any() bool {
@@ -205,10 +233,13 @@ func about(exact bool, text string) string {
 	return "~" + text
 }
 
-// shortFloat writes a float with about six digits, whole ones with all.
+// shortFloat writes a float with six digits, and with all that stand before the point. What is very large or small has an exponent.
 func shortFloat(f float64) string {
-	if f == math.Trunc(f) && math.Abs(f) < 1e15 {
+	switch size := math.Abs(f); {
+	case f == math.Trunc(f) && size < 1e15:
 		return strconv.FormatFloat(f, 'f', -1, 64)
+	case size >= 1e5 && size < 1e15:
+		return strconv.FormatFloat(f, 'f', 0, 64)
 	}
 	return strconv.FormatFloat(f, 'g', 6, 64)
 }

@@ -86,6 +86,9 @@ func runDiff(cmd *cobra.Command, args []string, o *diffOptions) error {
 		sides[i] = cs
 	}
 	out := cmd.OutOrStdout()
+	if len(sides[0])+len(sides[1]) == 0 && reported == nil {
+		return noKernels(cmd, args[0])
+	}
 	if o.list {
 		for i, path := range args {
 			for _, c := range sides[i] {

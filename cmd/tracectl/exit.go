@@ -38,7 +38,8 @@ type usageError struct {
 func (e *usageError) Error() string { return e.err.Error() }
 func (e *usageError) Unwrap() error { return e.err }
 
-func exitCode(errOut io.Writer, err error) int {
+// exitCode tells what is wrong with what cmd was to do, if anything is, and returns the code for it.
+func exitCode(errOut io.Writer, cmd *cobra.Command, err error) int {
 	var usage *usageError
 	switch {
 	case err == nil:
@@ -53,12 +54,30 @@ func exitCode(errOut io.Writer, err error) int {
 		return exitInterrupted
 	case errors.As(err, &usage):
 		fmt.Fprintf(errOut, "tracectl: %s\nTry '%s --help'.\n", usageText(usage.err), usage.cmd.CommandPath())
+	case flagGroup(err) != "":
+		fmt.Fprintf(errOut, "tracectl: %s\nTry '%s --help'.\n", flagGroup(err), cmd.CommandPath())
 	case strings.HasPrefix(err.Error(), "unknown command "): // cobra's, of several lines, with the word in quotes
 		fmt.Fprintf(errOut, "tracectl: %v\n", err)
 	default:
 		complain(errOut, err)
 	}
 	return exitTrouble
+}
+
+// flagGroups are what cobra says of flags that do not go together, and that one of some is missing.
+var flagGroups = regexp.MustCompile(`^(?:if any flags in the group \[.*\] are set none of the others can be; \[(.*)\] were all set|` +
+	`at least one of the flags in the group \[(.*)\] is required)$`)
+
+// flagGroup says what cobra says of flags as they are typed, empty if err is about something else.
+func flagGroup(err error) string {
+	m := flagGroups.FindStringSubmatch(err.Error())
+	switch {
+	case m == nil:
+		return ""
+	case m[1] != "":
+		return "--" + strings.ReplaceAll(m[1], " ", " and --") + " exclude each other"
+	}
+	return "one of --" + strings.ReplaceAll(m[2], " ", ", --") + " is needed"
 }
 
 // interruptible returns a context that an interrupt ends, for commands that have something to tidy up; the others just die. A
@@ -113,9 +132,9 @@ func complain(errOut io.Writer, err error) {
 }
 
 // packageNames are those of this module that errors begin with.
-var packageNames = regexp.MustCompile(`(^|: )(?:` + strings.Join(strings.Fields(`
+var packageNames = regexp.MustCompile(`(^|: )(?:(?:` + strings.Join(strings.Fields(`
 	analyze archive chrometrace convert corpus event finalize format frame handler html input ir kineto kql naming parse reader roofline
-	sink slogkv source spans stacks steps vfs`), "|") + `): `)
+	sink slogkv source spans stacks steps vfs`), "|") + `): )+`)
 
 // humane returns the text of an error for a person: without the names of the packages it passed through, and with the controls
 // escaped that the name of a file may have.

@@ -62,9 +62,15 @@ func listKernels(cmd *cobra.Command, path string) error {
 		return err
 	}
 	if len(ks) == 0 {
-		return errNothing
+		return noKernels(cmd, path)
 	}
 	return nil
+}
+
+// noKernels says that a trace is none of a compiler.
+func noKernels(cmd *cobra.Command, path string) error {
+	complain(cmd.ErrOrStderr(), fmt.Errorf("%s: no compilation or launch in it", path))
+	return errNothing
 }
 
 func launchesText(n int64) string {
@@ -101,6 +107,9 @@ func listLaunches(cmd *cobra.Command, path, kernel, filters string) error {
 			return errNothing
 		}
 		names = append(names, k.Name)
+	}
+	if len(names) == 0 {
+		return noKernels(cmd, path)
 	}
 	hint := ""
 	if near := parse.CloseNames(kernel, names); len(near) > 0 {

@@ -126,15 +126,18 @@ func tracesIn(dir string) (paths []string, partials int, err error) {
 }
 
 // startsAsArchive reports whether a file begins as a CLP archive does.
-func startsAsArchive(path string) bool {
+func startsAsArchive(path string) bool { return magicOf(path) == format.ArchiveMagic }
+
+// magicOf returns what a file begins with. What cannot be opened is text.
+func magicOf(path string) format.Magic {
 	f, err := os.Open(path)
 	if err != nil {
-		return false
+		return format.Text
 	}
 	defer f.Close()
 	head := make([]byte, format.HeadSize)
-	n, _ := io.ReadFull(f, head) // fewer bytes are no archive
-	return format.Detect(head[:n]) == format.ArchiveMagic
+	n, _ := io.ReadFull(f, head) // fewer bytes do
+	return format.Detect(head[:n])
 }
 
 // regular reports whether an entry is a file, or a link to one.

@@ -9,7 +9,10 @@
 // if the command was used wrongly, a file is damaged, or something could not be read or written.
 package main
 
-import "os"
+import (
+	"os"
+	_ "time/tzdata" // --tz knows zones also where the system has none: on Windows, in an empty container
+)
 
 func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))

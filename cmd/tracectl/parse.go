@@ -230,6 +230,9 @@ func writeParseSummary(w io.Writer, rep *parse.Report, verbose bool) error {
 		fmt.Fprintf(&b, "  %s: %s\n", screen.Text(filepath.Base(s.Path)), s.Reason)
 	}
 	events := rep.Events()
+	if len(events) == 0 {
+		b.WriteString("\nNothing in it is a record of a compiler: kinds compilation, launch, autotune.\n")
+	}
 	fmt.Fprintf(&b, "\n%s: %s, %s", rep.Out, plural(int64(len(rep.Files())), "file"), bytesText(rep.Bytes))
 	if len(events) > 0 {
 		fmt.Fprintf(&b, ", %s", countsText(events))

@@ -87,7 +87,13 @@ func runRecover(cmd *cobra.Command, args []string, o *recoverOptions) error {
 		return err
 	}
 	if found == 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "tracectl: no partials in %s\n", shown(strings.Join(args, ", ")))
+		for _, path := range args {
+			text := "no partials in it"
+			if !isDir(path) {
+				text = "no partial (NAME" + naming.PartialSuffix + "); of a damaged trace, 'tracectl convert --salvage' saves what is intact"
+			}
+			complain(cmd.ErrOrStderr(), fmt.Errorf("%s: %s", path, text))
+		}
 		return errNothing
 	}
 	return nil

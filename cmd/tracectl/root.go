@@ -68,5 +68,6 @@ func run(args []string, in io.Reader, out, errOut io.Writer) int {
 	root.SetIn(in)
 	root.SetOut(out)
 	root.SetErr(errOut)
-	return exitCode(errOut, root.Execute())
+	cmd, err := root.ExecuteC()
+	return exitCode(errOut, cmd, err)
 }

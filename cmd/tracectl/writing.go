@@ -32,7 +32,7 @@ func (w *writing) add(cmd *cobra.Command, output string, others ...string) {
 	words := append(formatWords(), others...)
 	f.StringVar(&w.to, "to", "", "`format` of the output: "+strings.Join(words, ", "))
 	f.StringVarP(&w.output, "output", "o", "", output)
-	f.IntVar(&w.effort, "compression-level", 0, "effort: gzip 1 to 9, zstd 1 (fastest) to 4 (best), clp 1 to 19; 0 is the format's default")
+	f.IntVar(&w.effort, "compression-level", 0, "`effort`: gzip 1 to 9, zstd 1 (fastest) to 4 (best), clp 1 to 19; 0 is the format's default")
 	f.BoolVar(&w.overwrite, "overwrite", false, "replace the output if it exists")
 	complete(cmd, "to", words...)
 }
