@@ -3,6 +3,9 @@
 // search decoded.
 //
 //	go run ./cmd/search -mb 300
+//	go run ./cmd/search -mb 300 -clps PATH
+//
+// With -clps, the path of the reference program, that makes an archive of the log, too, which it and we are asked each query.
 package main
 
 import (
@@ -37,12 +40,14 @@ func run() error {
 	dir := flag.String("dir", "", "where the files are, and stay (default a temporary directory, removed afterwards)")
 	other := flag.String("archive", "", "an archive of the same log to search instead of one that is made")
 	rounds := flag.Int("rounds", 5, "how often each query is asked; the median counts")
+	clps := flag.String("clps", "", "the program clp-s: compare with it on an archive that it makes, instead of with zstd and grep")
 	child := flag.String("child", "", "ask this query of the file that is the argument, and print the answer (used by itself)")
+	show := flag.Bool("print", false, "print the records that are found, with -child")
 	query := flag.String("query", "", "ask only this query, and grep for -grep")
 	pattern := flag.String("grep", "", "see -query")
 	flag.Parse()
 	if *child != "" {
-		return ask(*child, flag.Arg(0))
+		return ask(*child, flag.Arg(0), *show)
 	}
 	if *dir == "" {
 		tmp, err := os.MkdirTemp("", "search-")
@@ -62,7 +67,12 @@ func run() error {
 	if *query != "" {
 		log.queries = []question{{"", *query, *pattern}}
 	}
-	return log.compare(*rounds)
+	if *clps == "" {
+		err := log.compare(*rounds)
+		fmt.Println("not compared with clp-s: see -clps")
+		return err
+	}
+	return log.peer(*clps, *dir, *rounds)
 }
 
 // question is a query, and what grep looks for in its place.
@@ -206,8 +216,8 @@ type answer struct {
 	Index                   string
 }
 
-// ask counts what a query finds in an archive.
-func ask(query, path string) error {
+// ask counts or prints what a query finds in an archive.
+func ask(query, path string, show bool) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
@@ -226,6 +236,20 @@ func ask(query, path string) error {
 		return err
 	}
 	defer r.Close()
+	if show {
+		out := bufio.NewWriterSize(os.Stdout, 64<<10)
+		var line []byte
+		for record, err := range q.Search(r) {
+			if err != nil {
+				return err
+			}
+			if line, err = record.AppendJSON(line[:0]); err != nil {
+				return err
+			}
+			out.Write(append(line, '\n')) // Flush has the error
+		}
+		return out.Flush()
+	}
 	n, err := q.Count(r)
 	if err != nil {
 		return err
