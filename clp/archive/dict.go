@@ -2,6 +2,7 @@ package archive
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -63,33 +64,45 @@ func (d *dictionary) load(in *input, s section) error {
 	}
 	count := binary.LittleEndian.Uint64(b[:])
 	in.open(s.part(8, s.size-8), -1)
-	limit := min(maxEntry, p.limit/2)
 	var tail []byte // what has not filled a page yet
-	for uint64(len(d.ends)) < count {
-		from := len(tail)
-		if tail = in.text(tail, limit); in.err != nil {
-			tail = tail[:from]
-			break
-		}
-		if len(d.ends) == cap(d.ends) {
-			if err := p.take(4 * int64(max(len(d.ends), 64))); err != nil {
-				return err
+	err := in.entries(count, min(maxEntry, p.limit/2), func(first uint64, plain []byte) error {
+		for len(plain) >= 8 {
+			n := binary.LittleEndian.Uint64(plain)
+			from := d.text.size + int64(len(tail))
+			tail = append(tail, plain[8:8+n]...)
+			plain = plain[8+n:]
+			if len(d.ends) == cap(d.ends) {
+				if err := p.take(4 * int64(max(len(d.ends), 64))); err != nil {
+					return err
+				}
+				d.ends = append(make([]uint32, 0, 2*max(len(d.ends), 64)), d.ends...)
 			}
-			d.ends = append(make([]uint32, 0, 2*max(len(d.ends), 64)), d.ends...)
-		}
-		end := d.text.size + int64(len(tail))
-		if end>>32 > (d.text.size+int64(from))>>32 {
-			d.wraps = append(d.wraps, len(d.ends))
-		}
-		d.ends = append(d.ends, uint32(end))
-		for len(tail) >= pageSize {
-			if err := d.addPage(tail[:pageSize]); err != nil {
-				return err
+			end := d.text.size + int64(len(tail))
+			if end>>32 > from>>32 {
+				d.wraps = append(d.wraps, len(d.ends))
 			}
-			tail = append(tail[:0], tail[pageSize:]...)
+			d.ends = append(d.ends, uint32(end))
+			if len(tail) >= pageSize {
+				rest := tail
+				for ; len(rest) >= pageSize; rest = rest[pageSize:] {
+					if err := d.addPage(rest[:pageSize]); err != nil {
+						return err
+					}
+				}
+				tail = append(tail[:0], rest...)
+			}
 		}
+		return nil
+	})
+	var damage *CorruptError
+	switch {
+	case err == nil:
+		d.err = in.finish()
+	case errors.As(err, &damage) || err == in.err:
+		d.err = err
+	default:
+		return err
 	}
-	d.err = in.finish()
 	d.count = len(d.ends)
 	if len(tail) > 0 {
 		return d.addPage(tail)

@@ -40,6 +40,7 @@ type input struct {
 	clean   bool       // the input ended behind a whole frame
 	err     error
 
+	ahead    []byte // buffer of disk
 	buf      []byte
 	pos, end int
 	base     int64 // offset of buf[0]
@@ -101,7 +102,10 @@ func (in *input) open(s section, stream int) {
 	if s.size <= 0 {
 		return // an empty section has no frame
 	}
-	in.disk = &source{r: io.NewSectionReader(s.src, s.off, s.size), count: count}
+	if n := min(s.size, sourceBuffer); int64(len(in.ahead)) < n {
+		in.ahead = make([]byte, n)
+	}
+	in.disk = &source{r: io.NewSectionReader(s.src, s.off, s.size), count: count, buf: in.ahead}
 	if err := in.decoder.Reset(in.disk); err != nil {
 		in.fail(0, fmt.Errorf("archive: decompress: %w", err), "")
 		return
@@ -109,15 +113,37 @@ func (in *input) open(s section, stream int) {
 	in.src = in.decoder
 }
 
-// source remembers why it could not be read: a decoder may say that its input ended instead.
+// source remembers why it could not be read: a decoder may say that its input ended instead. It reads ahead, because decoders
+// read little at a time: a block, and the three bytes before it.
 type source struct {
 	r     io.Reader
 	count *byteCount // of what was read, or nil
+	ahead []byte     // what was read and not asked for yet
+	buf   []byte
 	err   error
 }
 
+// sourceBuffer is how much is read at a time.
+const sourceBuffer = 128 << 10
+
 // Read implements io.Reader.
 func (s *source) Read(p []byte) (int, error) {
+	if len(s.ahead) == 0 {
+		if len(p) >= len(s.buf) {
+			return s.read(p)
+		}
+		n, err := s.read(s.buf)
+		if n == 0 {
+			return 0, err
+		}
+		s.ahead = s.buf[:n] // an error comes again
+	}
+	n := copy(p, s.ahead)
+	s.ahead = s.ahead[n:]
+	return n, nil
+}
+
+func (s *source) read(p []byte) (int, error) {
 	n, err := s.r.Read(p)
 	s.count.add(int64(n), 0)
 	if err != nil && err != io.EOF {
@@ -224,6 +250,57 @@ func (in *input) text(dst []byte, limit int64) []byte {
 		left -= m
 	}
 	return dst
+}
+
+// entriesChunk is how much is decompressed at a time.
+const entriesChunk = 256 << 10
+
+// entries reads count strings, u64 length and bytes each, and calls f for runs of whole ones, which are valid during the call, and
+// the number of the first of each. limit is what one may be long; what is allocated grows as the bytes come.
+func (in *input) entries(count uint64, limit int64, f func(first uint64, plain []byte) error) error {
+	buf := make([]byte, 0, entriesChunk)
+	for first := uint64(0); first < count; {
+		if len(buf) == cap(buf) {
+			buf = append(make([]byte, 0, 2*cap(buf)), buf...)
+		}
+		n := in.full(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		end, entries := 0, uint64(0)
+		var wrong error
+		for len(buf)-end >= 8 && first+entries < count {
+			n := binary.LittleEndian.Uint64(buf[end:])
+			if n > uint64(limit) {
+				wrong = corrupt(in.section, in.offset()-int64(len(buf)-end), ErrLength, "a string of %d bytes", n)
+				break
+			}
+			if int(n) > len(buf)-end-8 {
+				break
+			}
+			end += 8 + int(n)
+			entries++
+		}
+		if entries > 0 {
+			if err := f(first, buf[:end]); err != nil {
+				return err
+			}
+		}
+		if wrong != nil {
+			return wrong
+		}
+		first += entries
+		buf = append(buf[:0], buf[end:]...)
+		switch {
+		case first < count && in.err != nil:
+			return in.err
+		case first < count:
+		case len(buf) > 0 && (in.err == nil || in.clean): // see finish
+			in.err = nil
+			in.fail(in.offset()-int64(len(buf)), ErrTrailing, "")
+		case in.clean:
+			in.err = nil
+		}
+	}
+	return nil
 }
 
 // full reads len(p) bytes, or fewer and sets err.

@@ -163,9 +163,6 @@ func (d Dictionary) frames(x *archiveIndex, want func(frame int) bool, f func(fi
 	return damaged
 }
 
-// lookupChunk is how much is decompressed at a time.
-const lookupChunk = 1 << 20
-
 func (d Dictionary) stream(f func(first uint64, plain []byte) error) error {
 	s := d.r.box.sections[d.d.name]
 	var b [8]byte
@@ -183,39 +180,7 @@ func (d Dictionary) stream(f func(first uint64, plain []byte) error) error {
 	in.count = &d.r.spent.dicts
 	in.open(s.part(8, s.size-8), -1)
 	defer func() { d.r.spent.dicts.add(0, in.offset()) }()
-	limit := min(maxEntry, d.r.pool.limit/2)
-	buf := make([]byte, 0, lookupChunk)
-	for first := uint64(0); first < count; {
-		if len(buf) == cap(buf) {
-			buf = append(make([]byte, 0, 2*cap(buf)), buf...)
-		}
-		n := in.full(buf[len(buf):cap(buf)])
-		buf = buf[:len(buf)+n]
-		// Whole entries, as many as there are.
-		end, entries := 0, uint64(0)
-		for len(buf)-end >= 8 && first+entries < count {
-			n := binary.LittleEndian.Uint64(buf[end:])
-			if n > uint64(limit) {
-				return corrupt(s.name, in.offset(), ErrLength, "a string of %d bytes", n)
-			}
-			if int(n) > len(buf)-end-8 {
-				break
-			}
-			end += 8 + int(n)
-			entries++
-		}
-		if entries > 0 {
-			if err := f(first, buf[:end]); err != nil {
-				return err
-			}
-		}
-		first += entries
-		buf = append(buf[:0], buf[end:]...)
-		if in.err != nil && first < count {
-			return in.err
-		}
-	}
-	return nil
+	return in.entries(count, min(maxEntry, d.r.pool.limit/2), f)
 }
 
 // scanInput returns the input of searches, which goes its own way through a section.

@@ -3,6 +3,7 @@ package archive
 import (
 	"bytes"
 	"encoding/binary"
+	"math/bits"
 	"slices"
 
 	"github.com/tracehandler/tracehandler/clp/encoding"
@@ -261,26 +262,24 @@ func (s *scan) text(t *TextTest, c *scanColumn, from int64, n int, rows []uint64
 		c.vars.keep = c.off + 8*s.table.records + 8 + 8*int64(min(binary.LittleEndian.Uint64(b)>>24, uint64(c.variables)))
 	}
 	may, must = make([]uint64, (n+63)/64), make([]uint64, (n+63)/64)
-	for i := 0; len(b) >= 8; i++ {
-		cell := binary.LittleEndian.Uint64(b)
-		b = b[8:]
-		bit := uint64(1) << (i % 64)
-		if rows[i/64]&bit == 0 {
-			continue
-		}
-		v := t.logType(cell & 0xFFFFFF)
-		if v == no {
-			continue
-		}
-		if v == maybe {
-			if v, err = s.cell(t, c, cell); err != nil {
-				return nil, nil, err
+	for w, left := range rows {
+		for left != 0 {
+			i := bits.TrailingZeros64(left)
+			bit := left & -left
+			left ^= bit
+			cell := binary.LittleEndian.Uint64(b[8*(64*w+i):])
+			v := t.logType(cell & 0xFFFFFF)
+			if v == maybe {
+				if v, err = s.cell(t, c, cell); err != nil {
+					return nil, nil, err
+				}
 			}
-		}
-		if v != no {
-			may[i/64] |= bit
-			if v == yes {
-				must[i/64] |= bit
+			switch v {
+			case yes:
+				must[w] |= bit
+				may[w] |= bit
+			case maybe:
+				may[w] |= bit
 			}
 		}
 	}
