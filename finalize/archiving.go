@@ -31,7 +31,7 @@ func NewJournalID() string {
 }
 
 // archiving makes archives of a journal. The goroutine of run reads events and gives their values to the archive, whose own
-// goroutines look up strings and compress.
+// goroutines fill columns and compress.
 type archiving struct {
 	fs         vfs.FS
 	path       string // of the trace, as it was at the beginning

@@ -50,13 +50,13 @@ func (w *Writer) end() {
 	w.closed = true
 	if w.batches != nil {
 		close(w.batches)
-		w.lookups.Wait()
+		w.filling.Wait()
 	}
 	w.packer.wait()
 	w.packer.close()
 	w.nodes, w.ids, w.tables, w.order, w.shapes, w.ingest, w.row = nil, nil, nil, nil, nil, ingest{}, Row{w: w}
-	w.places, w.young, w.paths = nil, textBatch{}, nil
-	w.vars, w.logs, w.arrays = dictWriter{}, dictWriter{}, dictWriter{}
+	w.places, w.paths, w.next = nil, nil, recordBatch{}
+	w.vars, w.logs, w.arrays, w.young, w.filled = dictWriter{}, dictWriter{}, dictWriter{}, textBatch{}, nil
 	w.held.Store(0)
 }
 

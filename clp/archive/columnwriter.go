@@ -24,8 +24,7 @@ type tableWriter struct {
 }
 
 // columnWriter is a column that is being made; see column for how it is laid out. Texts are collected before they are looked
-// up in the dictionaries: many at once are faster, and another goroutine can do it. The parts of such columns are that
-// goroutine's, those of other columns are the writer's. A log whose records have thousands of keys that no other has makes
+// up in the dictionaries: many at once are faster. A log whose records have thousands of keys that no other has makes
 // millions of columns, so that there is little in it.
 type columnWriter struct {
 	node   int32
@@ -40,7 +39,7 @@ type columnWriter struct {
 type columnMore struct {
 	second part         // formats, patterns or variables
 	index  *columnIndex // of the values in frames, nil if there are none
-	texts  *textBatch   // that are not looked up yet; the writer's
+	texts  *textBatch   // that are not looked up yet
 }
 
 // What a column and its columnMore take, in bytes.
@@ -55,7 +54,6 @@ type textBatch struct {
 	columns []*columnWriter // if column is nil
 	bytes   []byte
 	ends    []uint32
-	do      func() // instead of all that: see Writer.inOrder
 }
 
 const (
@@ -67,11 +65,6 @@ const (
 	fewTables    = 64
 	youngRecords = 8
 )
-
-// held returns the bytes that are counted as held.
-func (t *textBatch) held() int64 {
-	return int64(cap(t.bytes) + 4*cap(t.ends) + 8*cap(t.columns))
-}
 
 // add appends a text, of which the batch's column is not told. It reports false if the batch is full.
 func (t *textBatch) add(w *Writer, text []byte) bool {
@@ -148,7 +141,7 @@ func (c *columnWriter) add(w *Writer, l *leaf, young bool) {
 		c.prove(both(l.bits, l.second))
 		c.delta(w, int64(l.bits))
 		c.rest(w).second.word(w, nil, l.second)
-		w.times.saw(int64(l.bits))
+		w.span.saw(int64(l.bits))
 	default:
 		if young {
 			w.youngText(c, l.text)
@@ -171,30 +164,27 @@ func (w *Writer) youngText(c *columnWriter, text []byte) {
 		w.flushYoung()
 		w.young.add(w, text)
 	}
-	if c.typ == ClpString || c.typ == UnstructuredArray {
-		c.rest(w) // before another goroutine has the column
-	}
 	before := cap(w.young.columns)
 	w.young.columns = append(w.young.columns, c)
 	w.held.Add(8 * int64(cap(w.young.columns)-before))
 }
 
-// flushYoung hands over the texts of young tables. They come before those of the same tables when these are not young any more.
-func (w *Writer) flushYoung() { w.young = w.handOver(w.young) }
+// flushYoung looks up the texts of young tables. They come before those of the same tables when these are not young any more.
+func (w *Writer) flushYoung() { w.lookUp(&w.young) }
 
-// flushTexts hands over the texts of a column.
+// flushTexts looks up the texts of a column.
 func (w *Writer) flushTexts(c *columnWriter) {
 	if c.more == nil || c.more.texts == nil {
 		return
 	}
 	c.more.texts.column = c
-	*c.more.texts = w.handOver(*c.more.texts)
+	w.lookUp(c.more.texts)
 }
 
-// flushAllTexts hands over all texts there are.
+// flushAllTexts looks up all texts there are.
 func (w *Writer) flushAllTexts() {
 	w.flushYoung()
-	for _, t := range w.order {
+	for _, t := range w.filled {
 		if t.young {
 			continue
 		}
@@ -204,28 +194,18 @@ func (w *Writer) flushAllTexts() {
 	}
 }
 
-// handOver hands texts to whoever looks them up, and returns an empty batch.
-func (w *Writer) handOver(t textBatch) textBatch {
+// lookUp appends the texts of a batch to their columns, and empties it.
+func (w *Writer) lookUp(t *textBatch) {
 	if len(t.ends) == 0 {
-		return t
+		return
 	}
-	if w.batches == nil {
-		w.encode(&t)
-		if cap(t.bytes) > 2*batchBytes {
-			w.held.Add(-int64(cap(t.bytes)))
-			t.bytes = nil
-		}
-		clear(t.columns)
-		return textBatch{columns: t.columns[:0], bytes: t.bytes[:0], ends: t.ends[:0]}
+	w.encode(t)
+	if cap(t.bytes) > 2*batchBytes {
+		w.held.Add(-int64(cap(t.bytes)))
+		t.bytes = nil
 	}
-	w.batches <- t
-	select {
-	case t = <-w.used:
-		w.held.Add(t.held())
-		return t
-	default:
-		return textBatch{}
-	}
+	clear(t.columns)
+	t.columns, t.bytes, t.ends = t.columns[:0], t.bytes[:0], t.ends[:0]
 }
 
 // encode appends the texts of a batch to their columns.
@@ -299,7 +279,7 @@ func (w *Writer) words(c *columnWriter, t *textBatch) {
 
 // text appends a text as its log type and variables.
 func (c *columnWriter) text(w *Writer, text []byte, types *dictWriter) {
-	variables := &c.more.second
+	variables := &c.rest(w).second
 	at := uint64(variables.size() / 8)
 	logtype := w.logtype[:0]
 	for from := 0; ; {

@@ -99,7 +99,9 @@ func (d *dictWriter) lookUp(w *Writer, text []byte, low uint64, high uint32) uin
 	before := cap(d.text)
 	d.text = binary.LittleEndian.AppendUint64(d.text, uint64(len(text)))
 	d.text = append(d.text, text...)
-	w.held.Add(int64(cap(d.text) - before))
+	if now := cap(d.text); now != before {
+		w.held.Add(int64(now - before))
+	}
 	return uint64(id - 1)
 }
 

@@ -47,8 +47,8 @@
 //
 // A Writer takes records apart as they come. Each column is compressed in frames of 65,536 rows, and each dictionary in frames
 // of about half a megabyte, so that a reader can decode what it needs; the index says where that is. Of the entries of
-// dictionaries the writer keeps hashes of 96 bits and no text. With WriterOptions.Concurrency of two and more, one goroutine
-// looks up strings, and others compress.
+// dictionaries the writer keeps hashes of 96 bits and no text. With WriterOptions.Concurrency of two and more, another
+// goroutine fills columns and looks up strings, and frames are compressed by whoever has time.
 //
 // Keys that a logging library made by itself can stand apart from the user's, under a root of their own, as CLP's key-value streams
 // have them: Writer.WriteAuto, Row.Auto, Record.AppendAuto.

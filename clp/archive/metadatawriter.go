@@ -33,7 +33,7 @@ func (w *Writer) metadata(offsets []uint64, own []ownPacket) ([]byte, error) {
 
 // timeDictionary makes the packet of the times and their patterns.
 func (w *Writer) timeDictionary() []byte {
-	if !w.times.began {
+	if !w.span.began {
 		return bytesLE(nil, 0, 0)
 	}
 	var words []string
@@ -47,11 +47,11 @@ func (w *Writer) timeDictionary() []byte {
 	b := appendText(bytesLE(nil, 1), key)
 	b = bytesLE(b, 1)
 	b = binary.LittleEndian.AppendUint32(b, uint32(w.timeNode()))
-	floor, ceil := w.times.first/1e6, w.times.last/1e6
-	if w.times.first%1e6 < 0 {
+	floor, ceil := w.span.first/1e6, w.span.last/1e6
+	if w.span.first%1e6 < 0 {
 		floor--
 	}
-	if w.times.last%1e6 > 0 {
+	if w.span.last%1e6 > 0 {
 		ceil++
 	}
 	b = bytesLE(b, 1, uint64(floor), uint64(ceil), uint64(len(w.times.spelling)))

@@ -2,7 +2,6 @@ package archive
 
 import (
 	"encoding/binary"
-	"hash/maphash"
 	"slices"
 )
 
@@ -110,37 +109,6 @@ func (w *Writer) table(ordered, unordered, roots []int32) *tableWriter {
 	return t
 }
 
-// add appends a record to its table. line and auto are its text, which is looked at if the columns do not give it back.
-func (s *shape) add(w *Writer, g *ingest, line, auto []byte) {
-	t := s.table
-	order := &t.columns[0] // the node with the least ID
-	order.prove(uint64(w.records))
-	order.delta(w, w.records)
-	if t.young && t.records == youngRecords {
-		w.flushYoung()
-		t.young = false
-	}
-	for i := range g.leaves {
-		if c := s.columns[i]; c >= 0 {
-			t.columns[c].add(w, &g.leaves[i], t.young)
-		}
-	}
-	for i := range g.inner {
-		t.columns[s.columns[len(g.leaves)+i]].add(w, &g.inner[i], t.young)
-	}
-	number, text := s.number, s.text
-	if number == noShape || g.odd {
-		if len(auto) > 0 {
-			line = append(append(make([]byte, 0, len(line)+len(auto)), line...), auto...)
-		}
-		number, text = noShape, maphash.Bytes(w.vars.seeds[0], line)
-		t.side.except(w, t.records, w.sideLines.add(w, line))
-	}
-	t.side.add(w, number)
-	t.shapes += cell(t.records, text)
-	t.records++
-}
-
 // cellSize returns the bytes of a value in a column, without what belongs to it elsewhere: 0 if there is no column.
 func (t NodeType) cellSize() int {
 	switch {
@@ -150,6 +118,15 @@ func (t NodeType) cellSize() int {
 		return 1
 	}
 	return 8
+}
+
+// isText reports whether the values of a column come as texts.
+func (t NodeType) isText() bool {
+	switch t {
+	case ClpString, VarString, UnstructuredArray, DictionaryFloat:
+		return true
+	}
+	return false
 }
 
 func int32Bytes(list []int32) []byte {

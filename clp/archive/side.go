@@ -100,8 +100,11 @@ func (s *sideTable) add(w *Writer, shape int) {
 	v := uint16(shape)
 	switch {
 	case s.block != nil:
+		before := cap(s.block)
 		s.block = append(s.block, v)
-		w.held.Add(int64(2))
+		if now := cap(s.block); now != before {
+			w.held.Add(int64(2 * (now - before)))
+		}
 	case s.count == 0:
 		s.fill = v
 	case v != s.fill:
@@ -110,7 +113,7 @@ func (s *sideTable) add(w *Writer, shape int) {
 			s.block[i] = s.fill
 		}
 		s.block = append(s.block, v)
-		w.held.Add(int64(2 * int64(len(s.block))))
+		w.held.Add(int64(2 * cap(s.block)))
 	}
 	if s.count++; s.count == sideRows {
 		s.flush(w)
@@ -139,7 +142,7 @@ func (s *sideTable) flush(w *Writer) {
 		} else {
 			b.pack = w.packer.small(plain)
 		}
-		w.held.Add(int64(int64(len(b.pack)) - 2*int64(len(s.block))))
+		w.held.Add(int64(len(b.pack) - 2*cap(s.block)))
 		s.fill = s.block[len(s.block)-1]
 	}
 	s.blocks = append(s.blocks, b)

@@ -12,9 +12,6 @@ type times struct {
 	spelling []string          // by their ID
 	text     []byte
 
-	began       bool // a time has been seen
-	first, last int64
-
 	// The last time that was spelt as RFC 3339 has it, or nearly so.
 	day     [10]byte // its date
 	days    int64    // since 1970
@@ -40,8 +37,14 @@ type isoPattern struct {
 // maxPatterns is how many spellings of the time an archive has: zones vary, but not without end.
 const maxPatterns = 1000
 
-// saw widens the range of the archive's times.
-func (t *times) saw(ns int64) {
+// timeSpan is the range of the archive's times.
+type timeSpan struct {
+	began       bool // a time has been seen
+	first, last int64
+}
+
+// saw widens the range.
+func (t *timeSpan) saw(ns int64) {
 	if !t.began {
 		t.began, t.first, t.last = true, ns, ns
 	}

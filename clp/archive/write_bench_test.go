@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"runtime"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/tracehandler/tracehandler/internal/corpus"
 )
@@ -47,14 +50,17 @@ func BenchmarkWrite(b *testing.B) {
 	}
 }
 
-// BenchmarkWriteConcurrent is the same on several processors.
+// BenchmarkWriteConcurrent writes the same on one processor and on two, in turn, and reports how many times as fast two are.
 func BenchmarkWriteConcurrent(b *testing.B) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, kind := range corpus.Kinds() {
 		lines, size := corpusLines(b, kind, 100_000)
-		for _, n := range []int{1, 2} {
-			b.Run(fmt.Sprintf("%s/processors=%d", kind, n), func(b *testing.B) {
-				b.SetBytes(size)
-				for b.Loop() {
+		b.Run(string(kind), func(b *testing.B) {
+			var times [3][]time.Duration
+			for b.Loop() {
+				for _, n := range []int{1, 2} {
+					runtime.GOMAXPROCS(n)
+					began := time.Now()
 					w, err := NewWriter(io.Discard, &WriterOptions{TimeKey: []string{"time"}, Concurrency: n})
 					check(b, err)
 					for _, line := range lines {
@@ -63,9 +69,17 @@ func BenchmarkWriteConcurrent(b *testing.B) {
 						}
 					}
 					check(b, w.Close())
+					times[n] = append(times[n], time.Since(began))
 				}
-			})
-		}
+			}
+			for n := range times {
+				slices.Sort(times[n])
+			}
+			best, median := times[1][0].Seconds()/times[2][0].Seconds(), times[1][b.N/2].Seconds()/times[2][b.N/2].Seconds()
+			b.ReportMetric(float64(size)/1e6/times[2][0].Seconds(), "MB/s")
+			b.ReportMetric(best, "best")
+			b.ReportMetric(median, "median")
+		})
 	}
 }
 

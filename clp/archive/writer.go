@@ -43,8 +43,8 @@ type WriterOptions struct {
 	// NextSource says it of records that come later.
 	Fields []slog.Attr
 
-	// Concurrency is the number of processors to use, the caller's included: 1 if it is 0. With more, goroutines look up
-	// strings and compress; Close and Abort end them.
+	// Concurrency is the number of processors to use, the caller's included: 1 if it is 0. With more, goroutines fill columns
+	// and compress; Close and Abort end them.
 	Concurrency int
 
 	// Structured takes arrays apart instead of keeping them as text: their values are columns, which searches can compare.
@@ -67,22 +67,21 @@ type Writer struct {
 	closed  bool
 	packer  packer
 
-	nodes     []Node
-	ids       map[nodeKey]int32
-	tables    map[string]*tableWriter // by the entries of the schema
-	order     []*tableWriter          // as they were first seen
-	shapes    map[string]*shape       // by the tokens of a record
-	records   int64
-	input     uint64 // bytes of JSON
-	texts     int64  // texts with a log type
-	texted    int64  // how many of them there may be before the log types are counted
-	times     times
-	sources   []origin
-	ingest    ingest
-	sideLines sideLinesWriter
-	young     textBatch // texts of tables with few records
-	places    []int32   // of newShape: column of a node
-	row       Row
+	nodes   []Node
+	ids     map[nodeKey]int32
+	tables  map[string]*tableWriter // by the entries of the schema
+	order   []*tableWriter          // as they were first seen
+	shapes  map[string]*shape       // by the tokens of a record
+	records int64
+	input   uint64 // bytes of JSON
+	texts   int64  // texts with a log type
+	texted  int64  // how many of them there may be before the log types are counted
+	times   times
+	sources []origin
+	ingest  ingest
+	places  []int32 // of newShape: column of a node
+	row     Row
+	next    recordBatch // records that are not handed over yet
 
 	// Of checksums; see proof.
 	paths []uint64 // of nodes
@@ -90,15 +89,21 @@ type Writer struct {
 	open  []int32
 	proof *proof // when the archive is written
 
-	// Of the goroutine that looks up strings, if there is one.
+	batches chan recordBatch // to the goroutine that fills columns, nil if there is none
+	used    chan recordBatch // from it, empty
+	filling sync.WaitGroup
+
+	// Of that goroutine, if there is one, and the columns of all tables with it. It does not share lines of a processor's cache
+	// with what is above: dictionaries are large.
 	vars, logs, arrays dictWriter
+	filled             []*tableWriter // those of order that have a record
+	stored             int64          // records in columns
 	reuse              reuseBits
+	span               timeSpan
+	sideLines          sideLinesWriter
+	young              textBatch // texts of tables with few records
 	logtype            []byte
 	touched            uint64 // see dictWriter.touch: keeps the compiler from dropping it
-
-	batches chan textBatch // to that goroutine, nil if there is none
-	used    chan textBatch // from it, empty
-	lookups sync.WaitGroup
 }
 
 type nodeKey struct {
@@ -159,53 +164,23 @@ func NewWriter(dst io.Writer, o *WriterOptions) (*Writer, error) {
 	return w, nil
 }
 
-// lookUp is the goroutine that looks up strings.
-func (w *Writer) lookUp() {
-	for t := range w.batches {
-		if t.do != nil {
-			t.do()
-			continue
-		}
-		w.encode(&t)
-		w.held.Add(-t.held())
-		if cap(t.bytes) <= 2*batchBytes {
-			select {
-			case w.used <- textBatch{bytes: t.bytes[:0], ends: t.ends[:0]}:
-			default:
-			}
-		}
-	}
-}
-
 // SetConcurrency has the writer use n processors from now on, if these are more than before: for a Close that somebody
 // waits for, after records that came in the background.
 func (w *Writer) SetConcurrency(n int) {
 	if w.closed || n <= w.options.Concurrency {
 		return
 	}
-	w.packer.start(n - w.options.Concurrency)
+	w.packer.start(max(n-2, 0) - max(w.options.Concurrency-2, 0)) // the caller and the one that fills compress, too
 	w.options.Concurrency = n
 	if w.batches == nil {
-		w.batches, w.used = make(chan textBatch, 8), make(chan textBatch, 8)
-		w.lookups.Go(w.lookUp)
+		w.batches, w.used = make(chan recordBatch, queuedBatches), make(chan recordBatch, queuedBatches)
+		w.filling.Go(w.fill)
 	}
 }
 
-// inOrder has f called behind all texts that were handed over so far, by the goroutine that owns the dictionaries.
-func (w *Writer) inOrder(f func()) {
-	if w.batches == nil {
-		f()
-		return
-	}
-	w.batches <- textBatch{do: f}
-}
-
-// settle waits until all texts are looked up, and all frames compressed.
+// settle waits until all records are in columns, all texts are looked up, and all frames compressed.
 func (w *Writer) settle() {
-	w.flushAllTexts()
-	done := make(chan struct{})
-	w.inOrder(func() { close(done) })
-	<-done
+	w.drain(true)
 	w.packer.settle()
 }
 
@@ -280,15 +255,21 @@ func (w *Writer) take(end *state, line, auto []byte, size int64) error {
 			return err
 		}
 	}
-	if w.records%blockRows == 0 {
-		w.epoch()
-	}
 	s := g.shapeOf(end)
 	w.row.begun = false // its nodes are those of the shape
 	if s.number == noShape && line == nil {
 		return ErrUnfit
 	}
-	s.add(w, g, line, auto)
+	if s.number != noShape && !g.odd {
+		line = nil
+	} else if len(auto) > 0 {
+		line = append(append(make([]byte, 0, len(line)+len(auto)), line...), auto...)
+	}
+	if w.batches == nil {
+		w.store(s, g, line)
+	} else {
+		w.queue(s, g, line)
+	}
 	w.records++
 	w.input += uint64(size) + 1
 	return nil
@@ -325,14 +306,21 @@ func (w *Writer) room(size int64) error {
 		w.err = err
 		return err
 	}
+	if w.vars.full(size + mostQueued) {
+		w.drain(true)
+	}
 	if w.vars.full(size) || int64(len(w.nodes)) >= maxNodes-size {
 		if w.records == 0 {
 			return &LimitError{What: "bytes of a record", Limit: maxNodes}
 		}
 		return ErrFull
 	}
-	if held := w.held.Load(); held+8*size > w.memory && held-w.relief > w.memory/16 {
-		w.relieve()
+	if w.held.Load()+8*size > w.memory {
+		w.drain(false) // what is on its way, and what is not compressed yet, does not stay as it is
+		w.packer.settle()
+		if w.held.Load()-w.relief > w.memory/16 {
+			w.relieve()
+		}
 	}
 	if w.records > 0 && w.held.Load()+4*size > w.memory {
 		return ErrFull
@@ -367,10 +355,4 @@ func (w *Writer) countLogTypes(n int) error {
 	}
 	w.texted = w.texts - int64(n) + left
 	return nil
-}
-
-// epoch tells the index that 65,536 records are over.
-func (w *Writer) epoch() {
-	w.flushAllTexts()
-	w.inOrder(func() { w.reuse.epoch(int(w.vars.count.Load())) })
 }

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
 	"go.uber.org/goleak"
 
 	"github.com/tracehandler/tracehandler/internal/corpus"
@@ -35,6 +38,76 @@ func TestWriteConcurrently(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestConcurrencyChangesNothing compares the archives that several processors make with those of one: small ones byte by byte, of
+// others what is compressed, because which encoder is tried next depends on the order in which frames are compressed.
+func TestConcurrencyChangesNothing(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	special := []string{`{}`, `{"a":1,"a":2}`, `{"a":{"b":1},"c":2,"a":{"d":"x y"}}`, `{"a":[1,{"a":"b c"}],"a":[]}`, `{"time":"2026-01-02T03:04:05Z","a":""}`}
+	object := func() []byte {
+		for {
+			if s := randomJSON(random, 0); s[0] == '{' {
+				return []byte(s)
+			}
+		}
+	}
+	for i := range 20 {
+		var lines [][]byte
+		for len(lines) < 2000 {
+			lines = append(lines, object(), []byte(special[random.IntN(len(special))]), fmt.Appendf(nil, `{"id":"%x","msg":"took %d ms"}`, random.Uint64(), random.IntN(100)))
+		}
+		o := WriterOptions{TimeKey: []string{"time"}, Structured: i%2 == 1, Memory: []int64{0, 8 << 20}[i/2%2]}
+		want := write(t, lines, &o)
+		for _, o.Concurrency = range []int{2, 4} {
+			if got := write(t, lines, &o); !bytes.Equal(got, want) {
+				t.Fatalf("%+v: another archive than that of one processor", o)
+			}
+		}
+	}
+	var lines [][]byte
+	for i := range 3 * blockRows {
+		switch {
+		case i%50 == 0:
+			lines = append(lines, []byte(special[random.IntN(len(special))]))
+		case i%2 == 0:
+			lines = append(lines, fmt.Appendf(nil, `{"i":%d,"id":"%x","word":"w%d"}`, i, random.Uint64(), random.IntN(100)))
+		default:
+			lines = append(lines, fmt.Appendf(nil, `{"time":"2026-01-02T03:04:05.%03dZ","msg":"job%d took %d.5 ms"}`, i%1000, random.IntN(1000), i%100))
+		}
+	}
+	want := plainSections(t, write(t, lines, &WriterOptions{TimeKey: []string{"time"}}))
+	for _, n := range []int{2, 4} {
+		got := plainSections(t, write(t, lines, &WriterOptions{TimeKey: []string{"time"}, Concurrency: n}))
+		for name := range want {
+			if !bytes.Equal(got[name], want[name]) {
+				t.Errorf("concurrency %d: another section %s than that of one processor", n, name)
+			}
+		}
+	}
+}
+
+// plainSections returns the decompressed sections of an archive, without what is in skippable frames.
+func plainSections(t *testing.T, data []byte) map[string][]byte {
+	t.Helper()
+	r := openBytes(t, data, nil)
+	defer r.Close()
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+	check(t, err)
+	defer d.Close()
+	sections := map[string][]byte{}
+	for name, s := range r.box.sections {
+		if name == sectionTables {
+			continue // says where streams begin
+		}
+		b := data[s.off : s.off+s.size]
+		if strings.HasSuffix(name, ".dict") {
+			sections[name], b = bytes.Clone(b[:8]), b[8:]
+		}
+		sections[name], err = d.DecodeAll(b, sections[name])
+		check(t, err)
+	}
+	return sections
 }
 
 // memoryScratch is a Scratch in memory, safe for concurrent use as a file is.
@@ -80,7 +153,7 @@ func TestWriteSpills(t *testing.T) {
 	for _, l := range lines {
 		in = append(in, string(l))
 	}
-	for _, n := range []int{1, 3} {
+	for _, n := range []int{1, 2, 4} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			before := goleak.IgnoreCurrent()
 			var b bytes.Buffer
@@ -120,17 +193,44 @@ func TestWriteSpills(t *testing.T) {
 	}
 }
 
-func TestAbort(t *testing.T) {
-	before := goleak.IgnoreCurrent()
-	var b bytes.Buffer
-	w, err := NewWriter(&b, &WriterOptions{Concurrency: 3})
-	check(t, err)
-	check(t, w.Write([]byte(`{"a":"b c"}`)))
-	w.Abort()
-	w.Abort()
-	if err := w.Write([]byte(`{}`)); err != ErrClosed || b.Len() > 0 {
-		t.Errorf("after Abort: %v, %d bytes", err, b.Len())
+// TestWriteFails has the destination fail, with all goroutines at work.
+func TestWriteFails(t *testing.T) {
+	lines, _ := corpusLines(t, corpus.Demo, 5000)
+	for _, n := range []int{1, 2, 4} {
+		before := goleak.IgnoreCurrent()
+		w, err := NewWriter(failingWriter{errBroken}, &WriterOptions{Concurrency: n})
+		check(t, err)
+		for _, line := range lines {
+			check(t, w.Write(line))
+		}
+		for range 2 {
+			if err := w.Close(); !errors.Is(err, errBroken) {
+				t.Errorf("close: %v", err)
+			}
+		}
+		goleak.VerifyNone(t, before)
 	}
-	check(t, w.Close())
-	goleak.VerifyNone(t, before)
+}
+
+// TestAbort ends writers that have written nothing, little, and more than is queued.
+func TestAbort(t *testing.T) {
+	lines, _ := corpusLines(t, corpus.Demo, 20_000)
+	for _, n := range []int{2, 3} {
+		for _, some := range []int{0, 1, len(lines)} {
+			before := goleak.IgnoreCurrent()
+			var b bytes.Buffer
+			w, err := NewWriter(&b, &WriterOptions{Concurrency: n})
+			check(t, err)
+			for _, line := range lines[:some] {
+				check(t, w.Write(line))
+			}
+			w.Abort()
+			w.Abort()
+			if err := w.Write([]byte(`{}`)); err != ErrClosed || b.Len() > 0 {
+				t.Errorf("after Abort: %v, %d bytes", err, b.Len())
+			}
+			check(t, w.Close())
+			goleak.VerifyNone(t, before)
+		}
+	}
 }

@@ -236,42 +236,44 @@ func TestFull(t *testing.T) {
 	line := func(i int) string {
 		return fmt.Sprintf(`{"i":%d,"msg":"request %d took %d.50 ms","id":"%016x","f":%d.25,"ok":%v}`, i, i, i%1000, uint64(i)*0x9E3779B97F4A7C15, i, i%3 == 0)
 	}
-	var archives []*bytes.Buffer
-	var w *Writer
-	begin := func() {
-		archives = append(archives, &bytes.Buffer{})
-		var err error
-		w, err = NewWriter(archives[len(archives)-1], &WriterOptions{Memory: 3 << 20})
-		check(t, err)
-	}
-	begin()
-	for i := range n {
-		err := w.Write([]byte(line(i)))
-		if err == ErrFull {
-			check(t, w.Close())
-			begin()
-			err = w.Write([]byte(line(i)))
+	for _, concurrency := range []int{1, 2} {
+		var archives []*bytes.Buffer
+		var w *Writer
+		begin := func() {
+			archives = append(archives, &bytes.Buffer{})
+			var err error
+			w, err = NewWriter(archives[len(archives)-1], &WriterOptions{Memory: 3 << 20, Concurrency: concurrency})
+			check(t, err)
 		}
-		check(t, err)
-	}
-	check(t, w.Close())
-	i := 0
-	for _, b := range archives {
-		r := openBytes(t, b.Bytes(), nil)
-		var got []byte
-		for record, err := range r.All() {
-			check(t, err)
-			got, err = record.AppendJSON(got[:0])
-			check(t, err)
-			if string(got) != line(i) {
-				t.Fatalf("record %d: %s, want %s", i, got, line(i))
+		begin()
+		for i := range n {
+			err := w.Write([]byte(line(i)))
+			if err == ErrFull {
+				check(t, w.Close())
+				begin()
+				err = w.Write([]byte(line(i)))
 			}
-			i++
+			check(t, err)
 		}
-		check(t, r.Close())
-	}
-	if i != n || len(archives) < 2 {
-		t.Errorf("%d records in %d archives", i, len(archives))
+		check(t, w.Close())
+		i := 0
+		for _, b := range archives {
+			r := openBytes(t, b.Bytes(), nil)
+			var got []byte
+			for record, err := range r.All() {
+				check(t, err)
+				got, err = record.AppendJSON(got[:0])
+				check(t, err)
+				if string(got) != line(i) {
+					t.Fatalf("record %d: %s, want %s", i, got, line(i))
+				}
+				i++
+			}
+			check(t, r.Close())
+		}
+		if i != n || len(archives) < 2 {
+			t.Errorf("concurrency %d: %d records in %d archives", concurrency, i, len(archives))
+		}
 	}
 }
 
