@@ -7,17 +7,18 @@ import (
 
 // A filter is a Bloom filter over the entries of one frame of a dictionary (Bloom, "Space/time trade-offs in hash coding
 // with allowable errors", 1970): a text whose bits are not all set is not in the frame. One with six bits an entry and
-// four hashes lets 1 of 18 other texts pass.
+// four hashes lets 1 of 18 other texts pass; one with four, where size counts, 1 of 6.
 //
 // The hash is of the text with its ASCII letters in lower case, so that texts can be looked up in either case.
 const (
-	filterBits   = 6 // an entry
-	filterHashes = 4
+	filterBits      = 6 // an entry
+	smallFilterBits = 4
+	filterHashes    = 4
 )
 
-// makeFilter returns the filter over hashes.
-func makeFilter(hashes []uint64) []byte {
-	f := make([]byte, (len(hashes)*filterBits+7)/8)
+// makeFilter returns the filter over hashes with so many bits for each.
+func makeFilter(hashes []uint64, bits int) []byte {
+	f := make([]byte, (len(hashes)*bits+7)/8)
 	for _, h := range hashes {
 		each(h, len(f), func(at uint64) bool {
 			f[at>>3] |= 1 << (at & 7)

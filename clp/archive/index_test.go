@@ -22,7 +22,7 @@ func TestFilter(t *testing.T) {
 		texts = append(texts, s)
 		plain = appendText(plain, s)
 	}
-	f := newDictFrame(plain, 0)
+	f := newDictFrame(plain, 0, filterBits)
 	if f.entries != len(texts) {
 		t.Fatalf("%d entries of %d", f.entries, len(texts))
 	}
@@ -169,7 +169,7 @@ func sampleIndex(t testing.TB, rows []int) (blob []byte, facts *indexFacts, tabl
 			for e := range 50 {
 				plain = appendText(plain, fmt.Sprint("entry ", d, k, e))
 			}
-			frames = append(frames, newDictFrame(plain, 77))
+			frames = append(frames, newDictFrame(plain, 77, filterBits))
 			facts.dicts[d] += 77
 			facts.entries[d] += 50
 			if d == 0 {

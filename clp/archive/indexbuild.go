@@ -14,8 +14,9 @@ type dictFrame struct {
 	filter                 []byte
 }
 
-// newDictFrame describes a frame of whole entries: plain is what it holds, packed how many bytes it takes in the file.
-func newDictFrame(plain []byte, packed int) dictFrame {
+// newDictFrame describes a frame of whole entries: plain is what it holds, packed how many bytes it takes in the file. Its filter gets so
+// many bits an entry.
+func newDictFrame(plain []byte, packed, bits int) dictFrame {
 	f := dictFrame{packed: packed, plain: len(plain)}
 	var hashes []uint64
 	for len(plain) >= 8 {
@@ -28,7 +29,7 @@ func newDictFrame(plain []byte, packed int) dictFrame {
 		plain = plain[n:]
 	}
 	f.entries = len(hashes)
-	f.filter = makeFilter(hashes)
+	f.filter = makeFilter(hashes, bits)
 	return f
 }
 

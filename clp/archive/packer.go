@@ -260,7 +260,11 @@ func (p *packer) run(j job) {
 		e.out = zstdframe.Bare(e.out, len(j.plain))
 	}
 	if j.kind >= kindVars {
-		j.f.dict = newDictFrame(j.plain, len(e.out))
+		bits := filterBits
+		if p.level >= bestLevel {
+			bits = smallFilterBits
+		}
+		j.f.dict = newDictFrame(j.plain, len(e.out), bits)
 		p.held.Add(int64(len(j.f.dict.filter)))
 	}
 	j.f.size = len(e.out)

@@ -28,6 +28,7 @@ type step struct {
 }
 
 const (
+	roundsMore   = 2   // likewise, if something is known of what stands before
 	rounds       = 4   // of looking for a way through a block
 	deepest      = 512 // nodes of the tree that are looked at, in small frames
 	deep         = 48  // in others
@@ -55,41 +56,61 @@ func (e *Best) Append(dst, plain []byte) []byte {
 	}
 }
 
-// block appends the blocks of a range of plain. Of the first one, nothing is known: it looks for a way from several guesses.
+// block appends the blocks of a range of plain. Of the first one, nothing is known: it tries several guesses.
 func (e *Best) block(dst, plain []byte, from, to int, d *distances) []byte {
 	e.find(plain, from, to)
-	last := to == len(plain)
-	at := len(dst)
-	var best []byte
-	after, learnt := *d, e.prices
-	tries := 1
-	if from == 0 {
-		tries = len(guesses)
-	}
-	for try := range tries {
-		if from == 0 {
-			e.guess(plain[:to], guesses[try])
+	b := bestBlock{dst: dst, plain: plain, from: from, to: to, d: *d}
+	switch {
+	case from > 0:
+		e.improve(&b, roundsMore)
+	case len(plain) <= smallFrame:
+		for _, g := range guesses {
+			e.guess(plain[:to], g)
+			e.improve(&b, rounds)
 		}
-		before := math.MaxInt
-		for range rounds {
-			e.walk(plain, from, to, *d)
-			e.collect(plain, from, to)
-			end := *d
-			dst = e.divide(dst[:at], plain[from:to], e.lits, e.seqs, &end, last)
-			size := len(dst) - at
-			e.learn(*d)
-			if best == nil || size < len(best) {
-				best = append(best[:0], dst[at:]...)
-				after, learnt = end, e.prices
-			}
-			if size >= before {
-				break
-			}
-			before = size
+	default:
+		for _, g := range guesses {
+			e.guess(plain[:to], g)
+			e.improve(&b, 1)
 		}
+		e.prices = b.prices
+		e.improve(&b, roundsMore)
 	}
-	*d, e.prices = after, learnt
-	return append(dst[:at], best...)
+	*d, e.prices = b.after, b.prices
+	return append(dst, b.best...)
+}
+
+// bestBlock is what is known of a block.
+type bestBlock struct {
+	dst      []byte // what stands before it
+	plain    []byte
+	from, to int
+	d        distances // before it
+
+	best   []byte
+	after  distances // behind it
+	prices prices    // learnt of it
+}
+
+// improve looks for a way through a block, and for another one with what was learnt of it, so often at most, until it is not better.
+func (e *Best) improve(b *bestBlock, rounds int) {
+	before := math.MaxInt
+	for range rounds {
+		e.walk(b.plain, b.from, b.to, b.d)
+		e.collect(b.plain, b.from, b.to)
+		end := b.d
+		all := e.divide(b.dst, b.plain[b.from:b.to], e.lits, e.seqs, &end, b.to == len(b.plain))
+		size := len(all) - len(b.dst)
+		e.learn(b.d)
+		if b.best == nil || size < len(b.best) {
+			b.best = append(b.best[:0], all[len(b.dst):]...)
+			b.after, b.prices = end, e.prices
+		}
+		if size >= before {
+			return
+		}
+		before = size
+	}
 }
 
 // find finds the matches of all places from from on up to to.
