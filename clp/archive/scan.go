@@ -209,7 +209,7 @@ func (s *scan) values(c *Condition, block int, rows []uint64) (may, must []uint6
 		case col.typ == FormattedFloat || col.typ == Float:
 			rangeFloats(out, b, c.Min, c.Max)
 		default:
-			rangeWords(out, b, c.Min, c.Max)
+			rangeWords(out, b, col.typ.notBefore(c.Min), col.typ.notAfter(c.Max))
 		}
 	}
 	out = andBits(out, rows)

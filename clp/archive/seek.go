@@ -157,10 +157,7 @@ func (r *Reader) firstAfter(i int, nodes []int32, ns, best int64) (int64, error)
 		return best, nil
 	}
 	c, order := &t.cols[k], &t.cols[t.order]
-	scale := int64(1)
-	if c.typ == DateString {
-		scale = 1_000_000
-	}
+	ns = c.typ.notBefore(ns)
 	var sum uint64
 	for row := int64(0); row < t.t.records; {
 		block := int(row / blockRows)
@@ -189,13 +186,37 @@ func (r *Reader) firstAfter(i int, nodes []int32, ns, best int64) (int64, error)
 				sum += v
 				v = sum
 			}
-			if x := int64(v); x >= ns/scale && (scale == 1 || x > ns/scale || ns%scale <= 0) {
+			if int64(v) >= ns {
 				return t.numberOf(row + int64(j))
 			}
 		}
 		row += int64(n)
 	}
 	return best, nil
+}
+
+// notBefore returns the least value of a column of times that is ns, nanoseconds since 1970, or later. DateStrings are milliseconds.
+func (t NodeType) notBefore(ns int64) int64 {
+	const ms = 1_000_000
+	if t != DateString {
+		return ns
+	}
+	if ns%ms > 0 {
+		return ns/ms + 1
+	}
+	return ns / ms
+}
+
+// notAfter returns the greatest value that is ns or earlier.
+func (t NodeType) notAfter(ns int64) int64 {
+	const ms = 1_000_000
+	if t != DateString {
+		return ns
+	}
+	if ns%ms < 0 {
+		return ns/ms - 1
+	}
+	return ns / ms
 }
 
 // numberOf returns the number of a row.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 )
@@ -89,5 +90,46 @@ func TestSeekErrors(t *testing.T) {
 	}
 	if record, err := r.Next(); err != nil || record.Number() != 0 {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestDateStringTimes asks for times between the milliseconds that archives before 0.5.0 have.
+func TestDateStringTimes(t *testing.T) {
+	times := []int64{-2, -1, 0, 1, 1704207845670} // milliseconds
+	s := spec{
+		version:  0x00040001,
+		nodes:    append(slices.Clone(base), Node{2, DateString, "t"}),
+		schemas:  []specSchema{{0, []int32{1, 3}, 2}},
+		streams:  [][]byte{bytesOf(0, 1, 1, 1, 1, times, make([]byte, 8*len(times)))},
+		tables:   []specTable{{0, 0, 0, len(times)}},
+		patterns: []string{"%E"},
+	}
+	data := s.build(t)
+	for _, ns := range []int64{math.MinInt64, -2_000_001, -1_999_999, -1_000_000, -1, 0, 1, 1_000_000, 1_000_001, 1704207845670_000_000, 1704207845670_000_001} {
+		want := int64(slices.IndexFunc(times, func(ms int64) bool { return ms*1_000_000 >= ns }))
+		r := openBytes(t, data, nil)
+		r.box.meta.times = []TimeIndex{{Nodes: []int32{3}}}
+		check(t, r.SeekTime(ns))
+		record, err := r.Next()
+		if got := int64(-1); err == nil && record.Number() != want || err != nil && want != got {
+			t.Errorf("from %d ns on: %v, want record %d", ns, err, want)
+		}
+		check(t, r.Close())
+		for _, to := range []int64{ns, ns + 999_999, ns + 1_000_000, math.MaxInt64} {
+			r = openBytes(t, data, nil)
+			r.Select(func(Table) (*Condition, error) { return &Condition{Kind: CondRange, Column: 1, Min: ns, Max: to}, nil })
+			n, err := r.CountSure()
+			check(t, err)
+			var want int64
+			for _, ms := range times {
+				if ns <= ms*1_000_000 && ms*1_000_000 <= to {
+					want++
+				}
+			}
+			if n != want {
+				t.Errorf("%d to %d ns: %d records, want %d", ns, to, n, want)
+			}
+			check(t, r.Close())
+		}
 	}
 }
