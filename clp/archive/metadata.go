@@ -67,18 +67,20 @@ const firstOwn = 128
 // readMetadata reads the metadata section s.
 func readMetadata(in *input, s section) (*metadata, error) {
 	in.open(s, -1)
-	var b bytes.Buffer
-	for in.fill(1) {
-		if int64(b.Len())+int64(in.end-in.pos) > maxMetadata {
+	var pieces [][]byte // that are joined when all is known to be within the limit
+	size := 0
+	for in.err == nil {
+		piece := make([]byte, min(max(size, 4<<10), 1<<20))
+		piece = piece[:in.full(piece)]
+		if size += len(piece); size > maxMetadata {
 			return nil, &LimitError{What: "bytes of metadata", Limit: maxMetadata}
 		}
-		b.Write(in.buf[in.pos:in.end])
-		in.pos = in.end
+		pieces = append(pieces, piece)
 	}
 	if !in.clean {
 		return nil, in.err
 	}
-	return parseMetadata(b.Bytes())
+	return parseMetadata(bytes.Join(pieces, nil))
 }
 
 func parseMetadata(b []byte) (*metadata, error) {
