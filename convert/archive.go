@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
 	"time"
@@ -43,9 +44,11 @@ type archiveOut struct {
 	copied  *archivePart // the one being written; nil before the first event
 	spill   *temporary.Spill
 
-	from  origin.Origin // of the source that is being read
-	began int64         // events before it
-	named bool          // the archive being written knows of it
+	from  origin.Origin  // where the events come from that are being read
+	where *archive.Range // what an archive says of them
+	began int64          // events before them
+	named bool           // the archive being written knows of it
+	names int            // how many such sources it knows of
 }
 
 type archivePart struct {
@@ -163,7 +166,7 @@ func setID(srcs []string) (string, error) {
 func (a *archiveOut) source(src string) error {
 	c := a.c
 	a.from = origin.Origin{Filename: filepath.Base(src), Fields: c.r.StreamFields(), ID: a.id, Stream: c.r.TwoObjects()}
-	a.began, a.named = a.events, false
+	a.began, a.named, a.where = a.events, false, nil
 	next := int64(0)
 	for l, err := range c.r.Lines() {
 		if err != nil {
@@ -196,6 +199,7 @@ func (a *archiveOut) add(l *reader.Line) error {
 	if !two {
 		o.User = text
 	}
+	a.look()
 	for {
 		if err := a.name(); err != nil {
 			return err
@@ -221,6 +225,24 @@ func (a *archiveOut) add(l *reader.Line) error {
 	return nil
 }
 
+// look takes what an archive says of where its records come from, which an archive of it says, too.
+func (a *archiveOut) look() {
+	where := a.c.r.Range()
+	if where == nil || where == a.where {
+		return
+	}
+	a.where = where
+	from := origin.Parse(where.Fields)
+	if from.Filename == "" {
+		from.Filename = a.from.Filename
+	}
+	from.ID, from.Split, from.Part, from.First = a.from.ID, a.from.Split, a.from.Part, a.from.First
+	if !reflect.DeepEqual(from, a.from) {
+		from.Split = 0
+		a.from, a.began, a.named = from, a.events, false
+	}
+}
+
 // name makes sure that there is an archive, and that it knows where the next record comes from.
 func (a *archiveOut) name() error {
 	switch {
@@ -228,10 +250,11 @@ func (a *archiveOut) name() error {
 		if a.events > a.began {
 			a.from.Split++
 		}
-		a.from.Part, a.from.First, a.named = int64(len(a.parts)+1), a.events, true
+		a.from.Part, a.from.First, a.named, a.names = int64(len(a.parts)+1), a.events, true, 1
 		return a.begin()
 	case !a.named:
 		a.from.Part, a.from.First, a.named = int64(len(a.parts)), a.copied.first, true
+		a.names++
 		return a.copied.w.NextSource(a.from.Attrs())
 	}
 	return nil
@@ -260,7 +283,7 @@ func (a *archiveOut) finish(last bool) error {
 	p := a.copied
 	a.copied = nil
 	var err error
-	if last && len(a.parts) == 1 && len(a.sources) == 1 {
+	if last && len(a.parts) == 1 && a.names == 1 {
 		a.from.ID = ""
 		err = p.w.SetFields(a.from.Attrs())
 	}

@@ -73,6 +73,9 @@ var ErrVerify = errors.New("convert: the copy differs from the source")
 // text log, and dst, if it is to be a clp-ir trace, becomes a CLP text stream: a line that begins with a time is an event, kept to the
 // millisecond, and other lines belong to the event before them. Report.Lines are events then.
 //
+// An archive says where its events come from, which queries have as $_filename: what src is called, or, if that is an archive itself,
+// what it says. Of a key-value stream of another library it keeps the keys that the library made, and its metadata.
+//
 // dst appears whole or not at all: the copy is a partial (dst + naming.PartialSuffix) until it was read back and found to
 // have the same lines, and is removed on any error, also when ctx ends. If there is such a partial already, whoever's it
 // is, File refuses with an error that wraps fs.ErrExist.

@@ -173,9 +173,21 @@ func TestFiles(t *testing.T) {
 				t.Errorf("sources\n%s, want\n%s", names, wantNames)
 			}
 		}
-		for query, n := range map[string]int64{"$_filename: b*": 50, "$_filename: *.ndjson": 600, "NOT $_filename: c.ndjson": 150, "@level.name: INFO": 25, "$host: node-07": 50, "level: INFO": 625} {
+		for query, n := range map[string]int64{"$_filename: b*": 50, "$_filename: *.ndjson": 600, "NOT $_filename: c.ndjson": 150, "@level.name: INFO": 625, "$host: node-07": 50, "level: INFO": 625} {
 			if got := count(t, dst, query); got != n {
 				t.Errorf("%d: %s finds %d, want %d", memory, query, got, n)
+			}
+		}
+		again := path(fmt.Sprintf("again-%d.clp", memory)) // which comes from the same files
+		if _, err := File(t.Context(), dst, again, format.CLP, nil); err != nil {
+			t.Fatal(err)
+		}
+		if _, got := events(t, again); len(got) != 3 {
+			t.Errorf("the archive of the archive comes from %q", got)
+		}
+		for query, n := range map[string]int64{"$_filename: b*": 50, "$_filename: *.ndjson": 600, "@level.name: INFO": 625, "$host: node-07": 50} {
+			if got := count(t, again, query); got != n {
+				t.Errorf("%d, again: %s finds %d, want %d", memory, query, got, n)
 			}
 		}
 		if n := count(t, dst, "$_file_split_number: 0 AND $_filename: a.ndjson"); n != 100 && memory == 0 || n == 0 {

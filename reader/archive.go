@@ -38,8 +38,10 @@ type archiveSource struct {
 	seen    Stats
 	text    int64
 	record  *archive.Record // that was delivered last
+	autos   bool            // it has keys that a logging library made
 	foreign bool            // events are made of two objects: see objects.go
 	shown   shown           // buffers of the event that was delivered last
+	part    int             // of the range index, that the last record was in
 	last    int64           // its number, -1 before the first
 	mixed   bool            // records did not come in their order, which was reported
 	auto    []byte
@@ -95,7 +97,7 @@ func (s *archiveSource) opened(r *archive.Reader, err error) (source, error) {
 	var corrupt *archive.CorruptError
 	switch {
 	case err == nil:
-		s.r, s.records, s.foreign = r, r.Info().Records, isForeign(r)
+		s.r, s.records, s.autos, s.foreign = r, r.Info().Records, hasAuto(r), isForeign(r)
 		return s, nil
 	case errors.Is(err, archive.ErrVersion), !errors.As(err, &corrupt):
 		return nil, errors.Join(fmt.Errorf("reader: %s: %w", s.path, err), s.close())

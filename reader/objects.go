@@ -2,6 +2,7 @@ package reader
 
 import (
 	"log/slog"
+	"slices"
 
 	"github.com/tracehandler/tracehandler/clp/archive"
 	"github.com/tracehandler/tracehandler/clp/ir/slogkv"
@@ -37,6 +38,19 @@ func (r *Reader) Objects() (Objects, bool) {
 	return Objects{}, false
 }
 
+// Range returns what an archive says of where the event that was delivered last comes from; nil if it says nothing, and for everything
+// that is no archive.
+func (r *Reader) Range() *archive.Range {
+	s, ok := r.src.(*archiveSource)
+	if set, is := r.src.(*setSource); is && set.current != nil {
+		s, ok = set.current, true
+	}
+	if !ok || s.record == nil {
+		return nil
+	}
+	return s.where()
+}
+
 // TwoObjects reports whether the trace is a key-value stream of another library, or an archive made of one: whether Objects are mapped.
 func (r *Reader) TwoObjects() bool {
 	switch s := r.src.(type) {
@@ -51,7 +65,7 @@ func (r *Reader) TwoObjects() bool {
 }
 
 func (s *archiveSource) objects() (Objects, bool) {
-	if s.record == nil || !hasAuto(s.r) {
+	if s.record == nil || !s.autos {
 		return Objects{}, false
 	}
 	user, err := s.record.JSON()
@@ -88,10 +102,9 @@ func hasAuto(r *archive.Reader) bool {
 	return false
 }
 
-// isForeign reports whether the records of an archive are events of a stream of another library.
+// isForeign reports whether records of an archive are events of a stream of another library.
 func isForeign(r *archive.Reader) bool {
-	from, _ := origin.Of(r)
-	return from.Stream && hasAuto(r)
+	return hasAuto(r) && slices.ContainsFunc(r.Ranges(), func(r archive.Range) bool { return origin.Parse(r.Fields).Stream })
 }
 
 // shown is buffers for a record of such an archive.

@@ -27,6 +27,8 @@ type Reader struct {
 	final  error     // what ended the reading, once something did
 	first  error     // the first error that is not a LineError
 	rec    record
+	auto   *event.Deferred // keys with @ of the event autoOf, where the source has none; nil until they are asked for
+	autoOf event.Event
 	counts Stats // what Stats returns after Close
 	kind   Kind  // what Kind returns then
 	query  *selection

@@ -7,12 +7,14 @@ import (
 	"iter"
 	"log/slog"
 	"path/filepath"
+	"slices"
 
 	"github.com/tracehandler/tracehandler/clp/archive"
 	"github.com/tracehandler/tracehandler/clp/ir"
 	"github.com/tracehandler/tracehandler/clp/ir/slogkv"
 	"github.com/tracehandler/tracehandler/clp/kql"
 	"github.com/tracehandler/tracehandler/event"
+	"github.com/tracehandler/tracehandler/internal/origin"
 )
 
 // Select has the iterations of r, and merges that it takes part in, deliver only the events that q finds. It must come
@@ -20,8 +22,8 @@ import (
 // noticed. Line numbers stay those of the trace where it knows them, and Stats.Events counts what was found.
 //
 // In every kind of trace, a key with $ in front is of what is known of the file: _filename, and what a CLP archive or stream
-// says of itself. A key with @ in front is one of those of a CLP stream, or an archive made of it, that its logging library
-// made; elsewhere there are none.
+// says of itself. A key with @ in front is one of those that the logging library made: of a CLP stream, or an archive with such
+// keys, they are there; events elsewhere have those that they have in a CLP stream of this module, see slogkv.AppendAuto.
 func (r *Reader) Select(q *kql.Query) {
 	r.query = &selection{q: q, auto: q.Uses('@'), metadata: q.Uses('$')}
 	if s, ok := r.src.(selecting); ok {
@@ -75,7 +77,9 @@ type selecting interface {
 // informed is a source that knows more of an event than what it says.
 type informed interface {
 	source
-	inform(in *kql.Input, auto, metadata bool)
+
+	// inform sets the fields of in that are asked for. It reports whether the source has keys that a logging library made, at all.
+	inform(in *kql.Input, auto, metadata bool) bool
 }
 
 // selection is the query that a Reader is asked.
@@ -179,12 +183,19 @@ func (r *Reader) Input() kql.Input {
 	return in
 }
 
+// inform sets what else than the event in has is known of it, if it is asked for.
 func (r *Reader) inform(in *kql.Input, auto, metadata bool) {
-	if s, ok := r.src.(informed); ok {
-		s.inform(in, auto, metadata)
+	s, ok := r.src.(informed)
+	if ok && s.inform(in, auto, metadata) {
 		return
 	}
-	if metadata {
+	if auto {
+		if r.auto == nil {
+			r.auto = event.NewDeferred(func(dst []byte) []byte { return slogkv.AppendAuto(dst, r.autoOf) })
+		}
+		r.autoOf, in.Auto = in.Event, r.auto.Next()
+	}
+	if metadata && !ok {
 		if r.named == nil {
 			r.named = nameOf(r.path)
 		}
@@ -231,12 +242,39 @@ func (r *Reader) Archive() *archive.Reader {
 
 // choose implements selecting.
 func (s *archiveSource) choose(q *kql.Query) {
-	if s.r != nil && s.foreign {
-		q = q.Through(&kql.View{Keys: slogkv.ForeignKeys, Line: slogkv.AppendForeign})
+	if s.r == nil {
+		return
 	}
-	if s.r != nil {
-		s.query = q
+	v := &kql.View{}
+	if s.foreign {
+		v.Line, v.Keys = slogkv.AppendForeign, slogkv.ForeignKeys
 	}
+	if !s.autos || s.foreign && slices.ContainsFunc(s.r.Ranges(), func(r archive.Range) bool { return !origin.Parse(r.Fields).Stream }) {
+		v.Auto, v.AutoKeys = autoOf, slogkv.AutoKeys
+	}
+	s.query = q.Through(v)
+}
+
+// autoOf appends the keys with @ of an event of an archive, whose record has none: those of a stream have none indeed.
+func autoOf(dst []byte, e, metadata event.Event) []byte {
+	if origin.Parse(metadata).Stream {
+		return append(dst, "{}"...)
+	}
+	return slogkv.AppendAuto(dst, e)
+}
+
+// where returns what the archive says of where the last record comes from; nil if it says nothing.
+func (s *archiveSource) where() *archive.Range {
+	n := s.record.Number()
+	ranges := s.r.Ranges()
+	for i := range ranges {
+		k := (s.part + i) % len(ranges)
+		if r := &ranges[k]; r.Start <= n && n < r.End {
+			s.part = k
+			return r
+		}
+	}
+	return nil
 }
 
 // nextRecord returns the next record of the archive, or of those chosen.
@@ -265,34 +303,39 @@ func (s *archiveSource) nextRecord() (*archive.Record, error) {
 }
 
 // inform implements informed.
-func (s *archiveSource) inform(in *kql.Input, auto, metadata bool) {
+func (s *archiveSource) inform(in *kql.Input, auto, metadata bool) bool {
 	if s.record == nil {
-		return
+		return true
 	}
-	if auto {
+	where := s.where()
+	own := s.autos && (!s.foreign || where != nil && origin.Parse(where.Fields).Stream)
+	if auto && own {
 		if line, err := s.record.AppendAuto(s.auto[:0]); err == nil {
 			s.auto, in.Auto = line, event.Lazy(line)
 		}
 	}
 	if metadata {
-		n := s.record.Number()
-		for _, part := range s.r.Ranges() {
-			if part.Start <= n && n < part.End {
-				in.Metadata = part.Fields
-			}
+		in.Metadata = event.Event{}
+		if where != nil {
+			in.Metadata = where.Fields
 		}
 	}
+	return own
 }
 
 // inform implements informed.
-func (s *irSource) inform(in *kql.Input, auto, metadata bool) {
-	if auto && s.event != nil {
+func (s *irSource) inform(in *kql.Input, auto, metadata bool) bool {
+	if s.r == nil {
+		return true
+	}
+	own := !s.r.IsText()
+	if auto && own && s.event != nil {
 		if line, err := s.event.AppendObject(s.auto[:0], ir.Auto); err == nil {
 			s.auto, in.Auto = line, event.Lazy(line)
 		}
 	}
-	if !metadata || s.r == nil {
-		return
+	if !metadata {
+		return own
 	}
 	if s.about == nil {
 		s.about = nameOf(s.in.path)
@@ -301,4 +344,5 @@ func (s *irSource) inform(in *kql.Input, auto, metadata bool) {
 		}
 	}
 	in.Metadata = event.Lazy(s.about)
+	return own
 }

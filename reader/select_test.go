@@ -157,11 +157,12 @@ func TestSelectRandom(t *testing.T) {
 		}
 	}
 	literal := func() string {
-		return pick("5", "1", "0.5", "-2.25", "true", "null", "*", "a", "*a*", `"two words"`, `"*took*"`, `"took ? ms"`, `"*1.50*"`, `abc`, `*abc*`, `"*Bob*"`,
+		return pick("5", "1", "0.5", "-2.25", "INFO", "WARN", "1700000000250", "true", "null", "*", "a", "*a*", `"two words"`, `"*took*"`, `"took ? ms"`, `"*1.50*"`, `abc`, `*abc*`, `"*Bob*"`,
 			`1e2`, `""`, `"10.0.0.1:80 refused"`, `*0.0.1*`, `"a\\*b"`, `18446744073709551615`)
 	}
 	key := func() string {
-		return pick("a", "b", "c", "msg", "*", "a.b", "b.a", "a.*", "c.k\\.k", `"x y"`, "*.a", "id")
+		return pick("a", "b", "c", "msg", "*", "a.b", "b.a", "a.*", "c.k\\.k", `"x y"`, "*.a", "id", "@level.name", "@level.num", "@timestamp.unix_millisecs", "@*", "@level.*",
+			"@source_location.line", "@nothing", "@exact.point")
 	}
 	var query func(depth int) string
 	query = func(depth int) string {
@@ -182,7 +183,16 @@ func TestSelectRandom(t *testing.T) {
 			for _, k := range random.Perm(4)[:random.IntN(5)] {
 				members = append(members, fmt.Sprintf(`"%s":%s`, []string{"a", "b", "c", "msg"}[k], value(0)))
 			}
-			lines = append(lines, "{"+strings.Join(append([]string{fmt.Sprintf(`"id":%d`, i+1)}, members...), ",")+"}")
+			head := []string{fmt.Sprintf(`"id":%d`, i+1)}
+			switch random.IntN(4) {
+			case 0: // as a record of slog begins
+				head = append([]string{`"time":"2023-11-14T22:13:20.25Z"`, `"level":"` + pick("INFO", "WARN", "ERROR+1", "DEBUG-8") + `"`,
+					`"source":{"file":"main.go","line":` + pick("1", "5") + `}`, `"msg":"took 5 ms"`}, head...)
+				members = slices.DeleteFunc(members, func(m string) bool { return strings.HasPrefix(m, `"msg"`) })
+			case 1: // not quite so
+				head = append(head, `"level":"`+pick("INFO", "WARN", "loud")+`"`, `"time":"2023-11-14T22:13:20.25Z"`)
+			}
+			lines = append(lines, "{"+strings.Join(append(head, members...), ",")+"}")
 		}
 		traces := every(t, lines...)
 		for range 25 {
@@ -193,7 +203,8 @@ func TestSelectRandom(t *testing.T) {
 			}
 			var want []int64
 			for i, l := range lines {
-				if q.Match(event.Lazy([]byte(l))) {
+				e := event.Lazy([]byte(l))
+				if q.MatchInput(&kql.Input{Event: e, Auto: event.Lazy(slogkv.AppendAuto(nil, e))}) {
 					want = append(want, int64(i+1))
 				}
 			}
@@ -216,11 +227,12 @@ func TestInput(t *testing.T) {
 		query string
 		found bool
 	}{
-		"plain":         {`$_filename: "*.bin"`, true},
-		"stream":        {`@level.name: INFO`, true},
-		"archive":       {`$_filename: *`, false}, // this one does not say
-		"packed stream": {`$_filename: trace.bin`, true},
-		"zstd":          {`@level.name: INFO`, false},
+		"plain":          {`$_filename: "*.bin"`, true},
+		"stream":         {`@level.name: INFO`, true},
+		"archive":        {`$_filename: *`, false}, // this one does not say
+		"packed stream":  {`$_filename: trace.bin`, true},
+		"zstd":           {`@level.name: INFO`, true},
+		"packed archive": {`@level.name: INFO AND NOT @level.num > 0`, true},
 	} {
 		q, err := kql.Parse(c.query, nil)
 		if err != nil {
@@ -248,7 +260,7 @@ func TestInput(t *testing.T) {
 		if lines, errs := irLines(r); (len(lines) == 1) != c.found || len(errs) > 0 {
 			t.Errorf("%s: %s finds %q %v", name, c.query, lines, errs)
 		}
-		if key := r.TimeKey(); (key == "time") != (name == "archive") {
+		if key := r.TimeKey(); (key == "time") != strings.HasSuffix(name, "archive") {
 			t.Errorf("%s: the key of the time is %q", name, key)
 		}
 		r.Close()

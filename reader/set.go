@@ -296,8 +296,6 @@ func (s *setSource) wantTail(n int64) {
 func (s *setSource) project(names []string) { s.names = names }
 
 // inform implements informed.
-func (s *setSource) inform(in *kql.Input, auto, metadata bool) {
-	if s.current != nil {
-		s.current.inform(in, auto, metadata)
-	}
+func (s *setSource) inform(in *kql.Input, auto, metadata bool) bool {
+	return s.current == nil || s.current.inform(in, auto, metadata)
 }

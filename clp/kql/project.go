@@ -85,7 +85,7 @@ func (q *Query) names() (names []string, all bool) {
 		}
 	}
 	visit(q.root)
-	return names, all
+	return names, all || q.view != nil && q.view.Auto != nil && q.Uses('@') // which may depend on all of an event
 }
 
 // Names returns the outermost names of the keys of events that are counted and measured, without that of the time if no key of

@@ -102,19 +102,11 @@ func (s *archiveSearch) match(record *archive.Record) (bool, error) {
 	if s.r.Sure(record) {
 		return true, nil
 	}
-	var err error
-	if s.line, err = record.AppendJSON(s.line[:0]); err != nil {
+	in, err := s.input(record)
+	if err != nil {
 		return false, err
 	}
-	if s.auto, err = record.AppendAuto(s.auto[:0]); err != nil {
-		return false, err
-	}
-	line := s.line
-	if v := s.query.view; v != nil {
-		s.shown = v.Line(s.shown[:0], s.line, s.auto)
-		line = s.shown
-	}
-	return s.query.MatchInput(&Input{event.Lazy(line), event.Lazy(s.auto), s.metadata(record.Number())}), nil
+	return s.query.MatchInput(in), nil
 }
 
 // archiveSearch is one search of one archive.

@@ -52,7 +52,7 @@ func (s *searcher) run(paths []string) error {
 		s.p.live, s.p.bar = true, s.bar
 	}
 	var err error
-	if s.o.merge && len(paths) > 1 {
+	if s.o.merge && len(paths) > 1 && (s.sum == nil || s.o.limit.set) { // what is counted needs no order
 		err = s.merged(paths)
 	} else {
 		for _, path := range paths {

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/tracehandler/tracehandler/clp/archive"
+	"github.com/tracehandler/tracehandler/event"
 )
 
 // Origin is what is said.
@@ -57,27 +58,45 @@ func (o *Origin) Attrs() []slog.Attr {
 	return list
 }
 
-// Of returns what an archive says of its set, and whether its records are those of streams. It is false if it says nothing.
+// Of returns what an archive says of its set. It is false if it says nothing.
 func Of(r *archive.Reader) (o Origin, ok bool) {
-	o.Part = 1
 	for _, where := range r.Ranges() {
-		if v, ok := where.Fields.Get(keyID); ok && v.Kind() == slog.KindString {
-			o.ID = v.String()
-		}
-		v, ok := where.Fields.Get(keyOurs)
-		if !ok || v.Kind() != slog.KindGroup {
-			continue
-		}
-		for _, a := range v.Group() {
-			switch {
-			case a.Key == "part" && a.Value.Kind() == slog.KindInt64:
-				o.Part = a.Value.Int64()
-			case a.Key == "first" && a.Value.Kind() == slog.KindInt64:
-				o.First = a.Value.Int64()
-			case a.Key == "stream" && a.Value.Kind() == slog.KindBool:
-				o.Stream = o.Stream || a.Value.Bool()
-			}
-		}
+		o = Parse(where.Fields)
 	}
 	return o, o.ID != "" && o.Part >= 1 && o.First >= 0
+}
+
+// Parse reads the fields of a range: of any, also if this module has not written them.
+func Parse(fields event.Event) Origin {
+	o := Origin{Part: 1}
+	attrs, _ := fields.Attrs() // they are no text that could be wrong
+	for _, a := range attrs {
+		switch kind := a.Value.Kind(); {
+		case a.Key == keyFilename && kind == slog.KindString:
+			o.Filename = a.Value.String()
+		case a.Key == keyID && kind == slog.KindString:
+			o.ID = a.Value.String()
+		case a.Key == keySplit && kind == slog.KindInt64:
+			o.Split = int(a.Value.Int64())
+		case a.Key == keyOurs && kind == slog.KindGroup:
+			o.ours(a.Value.Group())
+		default:
+			o.Fields = append(o.Fields, a)
+		}
+	}
+	return o
+}
+
+// ours reads what only this module says.
+func (o *Origin) ours(attrs []slog.Attr) {
+	for _, a := range attrs {
+		switch kind := a.Value.Kind(); {
+		case a.Key == "part" && kind == slog.KindInt64:
+			o.Part = a.Value.Int64()
+		case a.Key == "first" && kind == slog.KindInt64:
+			o.First = a.Value.Int64()
+		case a.Key == "stream" && kind == slog.KindBool:
+			o.Stream = a.Value.Bool()
+		}
+	}
 }

@@ -66,6 +66,12 @@ func (m *members) Raw(key string, v []byte)     { m.print(key, string(v)) }
 func (m *members) Time(key string, v time.Time) { m.print(key, v.UTC()) }
 
 // What needs values, and not text, builds it from the event itself.
+func ExampleAppendAuto() {
+	line := `{"time":"2023-11-14T22:13:20.25Z","level":"INFO","msg":"ready"}`
+	fmt.Println(string(slogkv.AppendAuto(nil, event.Lazy([]byte(line)))))
+	// Output: {"timestamp":{"unix_millisecs":1700000000250,"utc_offset_secs":0},"level":{"num":0,"name":"INFO"}}
+}
+
 func ExampleAppendForeign() {
 	user, auto := `{"message":"ready"}`, `{"timestamp":{"unix_millisecs":1700000000250},"level":{"name":"INFO","num":20}}`
 	fmt.Println(string(slogkv.AppendForeign(nil, []byte(user), []byte(auto))))
