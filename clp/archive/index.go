@@ -86,9 +86,10 @@ func findFrame(list []frame, off int64) int {
 // dictIndex is what the index says of a dictionary.
 type dictIndex struct {
 	frames  []frame
-	filters []int64 // where the filter of each frame ends among those of the dictionary
-	from    int64   // of the filters in section /0
-	sum     uint32  // of the filters
+	filters []int64  // where the filter of each frame ends among those of the dictionary
+	from    int64    // of the filters in section /0
+	sum     uint32   // of the filters
+	held    [][]byte // the filters, if they were read and kept
 }
 
 // columnStats is what the index says of a column of a table.

@@ -126,9 +126,13 @@ func (r *Reader) indexFacts() (*indexFacts, error) {
 	return f, nil
 }
 
-// dictFilters returns the filters of a dictionary's frames, nil if it has none, or if they are damaged.
+// dictFilters returns the filters of a dictionary's frames, nil if it has none, or if they are damaged. They are kept, unless they
+// take more than a sixteenth of the memory.
 func (r *Reader) dictFilters(x *archiveIndex, dict int) [][]byte {
 	d := &x.dicts[dict]
+	if d.held != nil {
+		return d.held
+	}
 	n := len(d.filters)
 	if n == 0 || d.filters[n-1] == 0 || d.filters[n-1] > r.pool.limit/4 {
 		return nil
@@ -144,6 +148,13 @@ func (r *Reader) dictFilters(x *archiveIndex, dict int) [][]byte {
 	for i, end := range d.filters {
 		list[i] = b[from:end]
 		from = end
+	}
+	if size := int64(len(b) + 24*n); size <= r.pool.limit/16 {
+		if r.pool.take(size) == nil {
+			d.held = list
+		} else {
+			r.pool.give(size)
+		}
 	}
 	return list
 }

@@ -54,3 +54,26 @@ func TestSpent(t *testing.T) {
 		check(t, r.Close())
 	}
 }
+
+// TestFiltersOnce looks up several words: the filters are read once.
+func TestFiltersOnce(t *testing.T) {
+	var lines [][]byte
+	for i := range 70_000 {
+		lines = append(lines, fmt.Appendf(nil, `{"id":"x%d"}`, i*7919))
+	}
+	r := openBytes(t, write(t, lines, nil), nil)
+	defer r.Close()
+	var before int64
+	for i := range 5 {
+		set, err := r.Variables().Find(fmt.Appendf(nil, "x%d", i*7919), false)
+		check(t, err)
+		if set.Len() != 1 {
+			t.Errorf("x%d: %d entries", i*7919, set.Len())
+		}
+		now := r.ScanStats().Spent.Index.Read
+		if i == 0 && len(r.index().dicts[0].held) == 0 || i > 0 && now != before {
+			t.Errorf("word %d: %d bytes of the index were read, %d before", i, now, before)
+		}
+		before = now
+	}
+}
