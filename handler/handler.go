@@ -2,6 +2,7 @@ package handler
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 
 	"github.com/tracehandler/tracehandler/event"
@@ -46,13 +47,23 @@ func (h *Handler) Handle(ctx context.Context, r slog.Record) error {
 	}
 	var extra []slog.Attr
 	if t.opts.Context != nil {
-		extra = t.opts.Context(ctx)
+		extra = attrsOf(ctx, t.opts.Context)
 	}
 	b := event.GetBuffer()
 	h.enc.AppendRecord(b, r, extra)
 	err := t.append(b.B, t.opts.SyncLevel != nil && r.Level >= t.opts.SyncLevel.Level())
 	b.Free()
 	return err
+}
+
+// attrsOf returns the attributes of a context. A panic becomes one, as those of values do: the program goes on.
+func attrsOf(ctx context.Context, of func(context.Context) []slog.Attr) (attrs []slog.Attr) {
+	defer func() {
+		if p := recover(); p != nil {
+			attrs = []slog.Attr{slog.String("context", fmt.Sprintf("!PANIC: %v", p))}
+		}
+	}()
+	return of(ctx)
 }
 
 // WithAttrs returns a handler whose events carry the attributes, which are encoded now, once; a LogValuer among them is

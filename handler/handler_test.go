@@ -59,6 +59,9 @@ func TestEvents(t *testing.T) {
 		{"context", handler.Options{Context: spanOf}, func(l *slog.Logger) {
 			l.With("a", 1).WithGroup("g").InfoContext(ctx, "m", "b", 2)
 		}, `{"level":"INFO","msg":"m","span":"5f","a":1,"g":{"b":2}}`},
+		{"context that panics", handler.Options{Context: func(context.Context) []slog.Attr { panic("oops") }}, func(l *slog.Logger) {
+			l.WithGroup("g").Info("m", "b", 2)
+		}, `{"level":"INFO","msg":"m","context":"!PANIC: oops","g":{"b":2}}`},
 		{"context without ids", handler.Options{Context: spanOf}, func(l *slog.Logger) { l.Info("m", "b", 2) }, `{"level":"INFO","msg":"m","b":2}`},
 		{"context that is done", handler.Options{Context: spanOf}, func(l *slog.Logger) { l.InfoContext(done, "m") }, `{"level":"INFO","msg":"m","span":"5f"}`},
 	}

@@ -27,7 +27,8 @@ type Options struct {
 
 	// Context returns attributes that belong to the context of a record, such as the ids of a trace and a span. They
 	// stand at the root of the event, after the message and before the attributes of the logger, whatever groups the
-	// logger has opened. It must be safe for concurrent use and must not keep the context.
+	// logger has opened. It must be safe for concurrent use and must not keep the context. If it panics, the event has the
+	// attribute "context" with the text "!PANIC: …" instead.
 	Context func(ctx context.Context) []slog.Attr
 
 	// OnError is told of the first error of each episode: a run of failures that ends when writing works again. It runs in

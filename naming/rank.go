@@ -28,14 +28,15 @@ const rankPeriod = 64
 // for concurrent use.
 func EnvRank() func() Rank {
 	var calls atomic.Uint64
-	var known atomic.Int64 // the rank plus one; 0 before the first look and for NoRank
+	const lowest = int64(NoRank) - 1
+	var known atomic.Int64 // the rank less lowest; 0 before the first look
 	return func() Rank {
-		if calls.Add(1)%rankPeriod == 1 {
-			r := lookRank()
-			known.Store(int64(r) + 1)
-			return r
+		r := known.Load()
+		if calls.Add(1)%rankPeriod == 1 || r == 0 { // a call beside the first one cannot wait for that
+			r = int64(lookRank()) - lowest
+			known.Store(r)
 		}
-		return Rank(known.Load() - 1)
+		return Rank(r + lowest)
 	}
 }
 

@@ -93,3 +93,23 @@ func BenchmarkEnvRank(b *testing.B) {
 		})
 	}
 }
+
+// TestEnvRankAtOnce: also who asks beside the first caller is told the rank.
+func TestEnvRankAtOnce(t *testing.T) {
+	setRanks(t, "3", "", "", "")
+	for range 20_000 {
+		rank := naming.EnvRank()
+		var all sync.WaitGroup
+		start := make(chan struct{})
+		for range 4 {
+			all.Go(func() {
+				<-start
+				if got := rank(); got != 3 {
+					t.Errorf("rank %d", got)
+				}
+			})
+		}
+		close(start)
+		all.Wait()
+	}
+}

@@ -53,7 +53,13 @@ func Create(fsys vfs.FS, path string) (vfs.File, error) {
 		}
 		err = f.TryLock()
 		if err == nil {
-			return f, nil
+			if err = named(fsys, f, name); err == nil {
+				return f, nil
+			}
+			if err = errors.Join(err, f.Close()); !errors.Is(err, fs.ErrNotExist) { // else a recovery has removed it before it was locked
+				return nil, err
+			}
+			continue
 		}
 		if err = errors.Join(err, f.Close()); !errors.Is(err, vfs.ErrLocked) { // else a recovery, which is about to remove it
 			return nil, err
@@ -85,16 +91,25 @@ func Remove(fsys vfs.FS, name string) error {
 
 // remove removes a file that is locked, if it has its name still.
 func remove(fsys vfs.FS, f vfs.File, name string) error {
-	held, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	named, err := fsys.Lstat(name)
-	if err == nil && held.Mode().IsRegular() && vfs.SameFile(held, named) {
+	err := named(fsys, f, name)
+	if err == nil {
 		err = fsys.Remove(name)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
+	}
+	return err
+}
+
+// named makes sure that a regular file has its name still: fs.ErrNotExist if it has not.
+func named(fsys vfs.FS, f vfs.File, name string) error {
+	held, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	there, err := fsys.Lstat(name)
+	if err == nil && !(held.Mode().IsRegular() && vfs.SameFile(held, there)) {
+		err = fs.ErrNotExist
 	}
 	return err
 }

@@ -96,3 +96,28 @@ func TestSpillFails(t *testing.T) {
 		}
 	}
 }
+
+// hasty is a file system in which a recovery removes a file between its creation and its lock, once.
+type hasty struct {
+	vfs.FS
+	removed bool
+}
+
+func (h *hasty) OpenFile(name string, flag int, perm os.FileMode) (vfs.File, error) {
+	f, err := h.FS.OpenFile(name, flag, perm)
+	if err == nil && flag&os.O_CREATE != 0 && !h.removed {
+		h.removed = true
+		err = Remove(h.FS, name)
+	}
+	return f, err
+}
+
+func TestCreateRemoved(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "app.clp")
+	f, err := Create(&hasty{FS: vfs.OS}, path)
+	check(t, err)
+	defer f.Close()
+	if _, err := os.Stat(f.Name()); err != nil {
+		t.Error(err)
+	}
+}
