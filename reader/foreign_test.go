@@ -242,6 +242,36 @@ func sameAnswer(a, b string) bool {
 	return event.Equal(event.Lazy([]byte(`{"":[`+strings.Replace(a, "} {", "},{", 1)+`]}`)), event.Lazy([]byte(`{"":[`+strings.Replace(b, "} {", "},{", 1)+`]}`)))
 }
 
+// TestForeignColumns asks for keys that are shown as others: columns answer for them.
+func TestForeignColumns(t *testing.T) {
+	random := rand.New(rand.NewPCG(41, 43))
+	var events []*ir.Builder
+	for i := range 500 {
+		events = append(events, randomForeign(random, i))
+	}
+	stream := foreignStream(t, foreignMetadata, events...)
+	data := foreignArchive(t, stream, "time")
+	for text, columns := range map[string]bool{"level: WARN": true, `level: "custom*"`: true, "source.file: main.py AND id < 100": true, "@level.name: WARN": true, "NOT level: WARN": false, "level: *": false, "source.line: 3": false} {
+		q := mustParse(t, text)
+		r, err := New(bytes.NewReader(data), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Select(q)
+		n, err := r.Count(func(err error) { t.Error(err) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := len(answerOf(t, stream, q).lines); int(n) != want || want == 0 {
+			t.Errorf("%s: %d, want %d", text, n, want)
+		}
+		if scan, ok := r.ScanStats(); !ok || (scan.Open < 50) != columns { // some have an array there
+			t.Errorf("%s: %d records were looked at, columns: %v", text, scan.Open, columns)
+		}
+		r.Close()
+	}
+}
+
 // TestForeignTime has the time of an archive among the keys of the library.
 func TestForeignTime(t *testing.T) {
 	random := rand.New(rand.NewPCG(23, 29))

@@ -248,6 +248,9 @@ func (s *archiveSource) choose(q *kql.Query) {
 	v := &kql.View{}
 	if s.foreign {
 		v.Line, v.Keys = slogkv.AppendForeign, slogkv.ForeignKeys
+		for _, t := range slogkv.ForeignTexts {
+			v.Texts = append(v.Texts, kql.ViewText{To: t[0], From: t[1]})
+		}
 	}
 	if !s.autos || s.foreign && slices.ContainsFunc(s.r.Ranges(), func(r archive.Range) bool { return !origin.Parse(r.Fields).Stream }) {
 		v.Auto, v.AutoKeys = autoOf, slogkv.AutoKeys

@@ -170,7 +170,10 @@ func (s *archiveSearch) planFilter(t *archive.Table, f *filter, inverted bool) (
 		}
 	}
 	if s.viewed(t, &f.column) {
-		found, comparable = some(found, maybe), max(comparable, perhaps)
+		var err error
+		if found, comparable, err = s.planViewed(t, f, inverted, found, comparable); err != nil {
+			return nil, err
+		}
 	}
 	switch {
 	case !inverted:

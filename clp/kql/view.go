@@ -14,11 +14,18 @@ type View struct {
 	Line func(dst []byte, user, auto []byte) []byte
 	Keys []string
 
+	// Texts are values that it adds as they are, so that columns answer for them: the event has at To the text that is at From, if
+	// that is a text and not empty, and otherwise the view adds nothing there.
+	Texts []ViewText
+
 	// Auto appends the keys with @ in front of an event whose record has none, as a JSON object; nil if there are none. metadata
 	// are those with $. AutoKeys are the outermost keys of what it appends.
 	Auto     func(dst []byte, e, metadata event.Event) []byte
 	AutoKeys []string
 }
+
+// ViewText is the path of a key that a view adds, and that of the key with @ whose text it has.
+type ViewText struct{ To, From []string }
 
 // Through returns the query whose searches of archives find the records whose events, as v has them, match q.
 func (q *Query) Through(v *View) *Query {
@@ -46,6 +53,40 @@ func (s *archiveSearch) viewed(t *archive.Table, c *column) bool {
 		return v.Auto != nil && slices.ContainsFunc(v.AutoKeys, reaches) && !own()
 	}
 	return false
+}
+
+// planViewed adds to what planFilter found what the view may add.
+func (s *archiveSearch) planViewed(t *archive.Table, f *filter, inverted bool, found *archive.Condition, comparable answer) (*archive.Condition, answer, error) {
+	i := -1
+	if l := &f.value; f.column.namespace == 0 && !f.column.star && !inverted && l.typ != typeExists && l.typ != typeTime && !l.pattern.Match(nil) {
+		i = slices.IndexFunc(s.query.view.Texts, func(v ViewText) bool { return f.column.leads(v.To) })
+	}
+	if i < 0 {
+		return some(found, maybe), max(comparable, perhaps), nil
+	}
+	from := s.query.view.Texts[i].From
+	for i, id := range t.Columns {
+		path, ok := s.path('@', id)
+		typ := s.r.Nodes()[id].Type
+		if !ok || typ != archive.VarString && typ != archive.ClpString || len(path) != len(from) {
+			continue
+		}
+		slices.Reverse(path)
+		if !slices.Equal(path, from) {
+			continue
+		}
+		hit, ok2, err := s.planLeaf(t, i, f, false)
+		if err != nil {
+			return nil, isNot, err
+		}
+		found, comparable = some(found, hit), max(comparable, ok2)
+	}
+	return found, comparable, nil
+}
+
+// leads reports whether a key without * is the path.
+func (c *column) leads(path []string) bool {
+	return slices.EqualFunc(c.words, path, func(w keyWord, name string) bool { return w.name == name })
 }
 
 // input returns a record as what the query is asked about, through the view.

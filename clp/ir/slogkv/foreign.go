@@ -47,6 +47,14 @@ func AppendForeign(dst, user, auto []byte) []byte {
 // ForeignKeys are the outermost keys that AppendForeign makes of what the logging library made.
 var ForeignKeys = []string{"time", "level", "source", "@"}
 
+// ForeignTexts are the keys of such a line that have the text of a key which the logging library made, if that is a text and not
+// empty: pairs of paths.
+var ForeignTexts = [][2][]string{
+	{{"level"}, {keyLevel, keyName}},
+	{{"source", "file"}, {keySource, keyPath}},
+	{{"source", "function"}, {keySource, keyFunction}},
+}
+
 // foreign is what the keys that a logging library made say of an event.
 type foreign struct {
 	hasTime              bool
