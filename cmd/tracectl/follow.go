@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"sync"
@@ -34,9 +35,9 @@ type arrival struct {
 
 // follow prints events as they are written until the command is interrupted or has printed --head of them.
 func follow(cmd *cobra.Command, paths []string, o *catOptions, f *filter.Filter, p *printer, t *troubles) error {
-	if slices.Contains(paths, stdin) {
+	if slices.ContainsFunc(paths, flows) {
 		if len(paths) > 1 {
-			return &usageError{cmd, errors.New("standard input cannot be followed together with files")}
+			return &usageError{cmd, errors.New("standard input and pipes cannot be followed together with files")}
 		}
 		ins := openAll(cmd, paths, t)
 		defer closeAll(ins)
@@ -90,6 +91,15 @@ func follow(cmd *cobra.Command, paths []string, o *catOptions, f *filter.Filter,
 		}
 	}
 	return t.result()
+}
+
+// flows reports whether what comes from path is there once, and nothing can be looked at again.
+func flows(path string) bool {
+	if path == stdin {
+		return true
+	}
+	info, err := os.Stat(path)
+	return err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeDevice) != 0
 }
 
 func exists(path string) bool {
