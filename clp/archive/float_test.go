@@ -3,6 +3,7 @@ package archive
 import (
 	"encoding/json"
 	"math"
+	"math/rand/v2"
 	"strconv"
 	"testing"
 
@@ -47,4 +48,42 @@ func FuzzFormattedFloat(f *testing.F) {
 			t.Fatalf("%v with %#04x: %s", v, format, got)
 		}
 	})
+}
+
+// TestFormatLong compares the quick way for numbers of 16 and 17 digits with printing them.
+func TestFormatLong(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	texts := []string{"0.10000000000000001", "0.1000000000000000", "0.01000000000000000", "0.001000000000000000", "0.000000000000000100", "0.0000010000000000", "99999999999999.99", "-0.0000000000000000", "1.00000000000000000", "9007199254740992.5", "9007199254740993.0", "0.999999999999999944", "100000000000000.25"}
+	for range 200_000 {
+		v := math.Float64frombits(r.Uint64())
+		if r.IntN(4) > 0 {
+			v = (r.Float64() - 0.3) * math.Pow(10, float64(r.IntN(22)-6))
+		}
+		text := strconv.AppendFloat(nil, v, 'f', -1, 64)
+		if i := len(text) - 1; r.IntN(2) == 0 && text[i]-'0' <= 9 {
+			text[i] = '0' + byte(r.IntN(10))
+		}
+		texts = append(texts, string(text))
+	}
+	long, quick := 0, 0
+	for _, text := range texts {
+		n := jsontext.ScanNumber([]byte(text), 0)
+		if n.End != len(text) { // no number
+			continue
+		}
+		var buf []byte
+		wantBits, wantFormat, want := formatSlow([]byte(text), &buf)
+		bits, format, ok := formatLong([]byte(text), &n)
+		if ok && (!want || bits != wantBits || format != wantFormat) {
+			t.Fatalf("%s: %#x, %#x, want %#x, %#x, %v", text, bits, format, wantBits, wantFormat, want)
+		}
+		if want && !isPlain(&n) && n.Fraction > 0 && n.Whole+n.Fraction <= 19 {
+			if long++; ok {
+				quick++
+			}
+		}
+	}
+	if quick < long*99/100 {
+		t.Errorf("%d of %d numbers went the quick way", quick, long)
+	}
 }

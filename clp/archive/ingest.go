@@ -261,8 +261,13 @@ func (g *ingest) numeral(text []byte, n *jsontext.Number) (leaf, NodeType) {
 		bits, format := formatPlain(text, n)
 		return leaf{bits: bits, second: uint64(format)}, FormattedFloat
 	}
-	if i, ok := parseInteger(text); ok {
-		return leaf{bits: uint64(i)}, Integer
+	if n.Fraction == 0 && !n.Exponent {
+		if i, ok := parseInteger(text); ok {
+			return leaf{bits: uint64(i)}, Integer
+		}
+	}
+	if bits, format, ok := formatLong(text, n); ok {
+		return leaf{bits: bits, second: uint64(format)}, FormattedFloat
 	}
 	if bits, format, ok := formatSlow(text, &g.number); ok {
 		return leaf{bits: bits, second: uint64(format)}, FormattedFloat
