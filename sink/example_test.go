@@ -119,3 +119,11 @@ func ExampleWriter() {
 	}
 	// Output: {"msg":"hello"}
 }
+
+// Options that no sink can be made of are told before there is one.
+func ExampleOptions_Validate() {
+	err := sink.Options{Format: format.Gzip, Level: 99}.Validate()
+	var option *sink.OptionError
+	fmt.Println(errors.As(err, &option), option.Option)
+	// Output: true Level
+}
