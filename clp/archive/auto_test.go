@@ -8,8 +8,10 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/tracehandler/tracehandler/event"
+	"github.com/tracehandler/tracehandler/internal/jsontext"
 )
 
 // twoObjects is a record: what the user said, and what the logging library added.
@@ -218,4 +220,33 @@ func TestSources(t *testing.T) {
 	if got != want {
 		t.Errorf("got\n%s, want\n%s", got, want)
 	}
+}
+
+// FuzzAuto writes any two objects, among others, and reads them back.
+func FuzzAuto(f *testing.F) {
+	for _, r := range []twoObjects{{`{"a":1}`, `{"a":1,"b":{"c":[1,"x y"]}}`}, {`{}`, `{"":null}`}, {`{"a":1,"a":2}`, `{"b":{}}`}, {`{"a":{"b":1},"c":2,"a":{"d":3}}`, `{"x":1,"x":1}`}} {
+		f.Add([]byte(r.line), []byte(r.auto))
+	}
+	f.Fuzz(func(t *testing.T, line, auto []byte) {
+		_, errLine := event.Parse(line)
+		_, errAuto := event.Parse(auto)
+		if errLine != nil || errAuto != nil || !utf8.Valid(line) || !utf8.Valid(auto) || jsontext.HalfPair(line) >= 0 || jsontext.HalfPair(auto) >= 0 {
+			return // what is not Unicode becomes U+FFFD
+		}
+		records := []twoObjects{{`{"b":"known"}`, `{"a":"known"}`}, {string(line), string(auto)}, {string(auto), string(line)}, {string(line), ""}}
+		data := writeTwo(t, records, &WriterOptions{TimeKey: []string{"a"}, TimeAuto: len(line)%2 == 0})
+		r := openBytes(t, data, nil)
+		defer r.Close()
+		for _, want := range records {
+			record, err := r.Next()
+			check(t, err)
+			line, err := record.AppendJSON(nil)
+			check(t, err)
+			auto, err := record.AppendAuto(nil)
+			check(t, err)
+			if !event.Equal(event.Lazy(line), event.Lazy([]byte(want.line))) || !event.Equal(event.Lazy(auto), event.Lazy([]byte(cmpEmpty(want.auto)))) {
+				t.Fatalf("%s %s became %s %s", want.line, want.auto, line, auto)
+			}
+		}
+	})
 }

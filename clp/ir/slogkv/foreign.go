@@ -28,12 +28,16 @@ func (d *Decoder) appendForeign(dst []byte, e *ir.Event) ([]byte, error) {
 }
 
 // AppendForeign appends the line of an event of a foreign stream, which AppendLine makes, of its two objects: what the user said, and
-// what the logging library made. Both are valid JSON objects, as ir.Event.AppendObject and archive.Record have them.
+// what the logging library made. Both are JSON objects, as ir.Event.AppendObject and archive.Record have them. If one of them is not,
+// because an archive is damaged, the line is user.
 func AppendForeign(dst, user, auto []byte) []byte {
+	user, auto = bytes.TrimSpace(user), bytes.TrimSpace(auto)
+	if len(user) < 2 || user[0] != '{' || user[len(user)-1] != '}' || len(auto) == 0 || auto[0] != '{' || !jsontext.Valid(auto) {
+		return append(dst, user...)
+	}
 	var f foreign
 	f.read(auto)
 	dst = f.appendBuiltins(append(dst, '{'))
-	user = bytes.TrimSpace(user)
 	if members := bytes.TrimSpace(user[1 : len(user)-1]); len(members) > 0 {
 		dst = append(appendComma(dst), members...)
 	}

@@ -436,6 +436,11 @@ func TestAppendForeign(t *testing.T) {
 		{`{}`, `{"level":{"name":7},"timestamp":{"unix_millisecs":1.0},"source_location":{"line":"7","path":["x"]}}`,
 			`{"@":{"level":{"name":7},"timestamp":{"unix_millisecs":1.0},"source_location":{"line":"7","path":["x"]}}}`},
 		{`{"time":1}`, `{"timestamp":{"unix_millisecs":1000},"a\u00e9\"}":["}",{"x":"{"}]}`, `{"time":"1970-01-01T00:00:01Z","time":1,"@":{"a\u00e9\"}":["}",{"x":"{"}]}}`},
+		{`5`, `{"level":{"name":"INFO"}}`, `5`},
+		{``, `{"level":{"name":"INFO"}}`, ``},
+		{`{"a":1}`, `{"level":}}`, `{"a":1}`},
+		{`{"a":1}`, `[]`, `{"a":1}`},
+		{`{"a":1}`, ``, `{"a":1}`},
 	} {
 		if got := AppendForeign([]byte("> "), []byte(c[0]), []byte(c[1])); string(got) != "> "+c[2] {
 			t.Errorf("%s %s: got %s\nwant %s", c[0], c[1], got, c[2])
