@@ -24,8 +24,8 @@ type Neighbor struct {
 // Around iterates over the events that q finds, with those before and after them, each once and in their order. It comes in the
 // place of Select and other iterations. Errors are those of Events. An event is valid until the next step.
 //
-// Of an archive with an index, q is answered as after Select, and then the neighbors are looked for; of everything else all
-// events are read.
+// Of an archive with an index, and of the parts of a set that have one, q is answered as after Select, and then the neighbors are
+// looked for; of everything else all events are read.
 func (r *Reader) Around(q *kql.Query, o AroundOptions) iter.Seq2[Neighbor, error] {
 	if s, ok := r.src.(*archiveSource); ok && o.Before >= 0 && o.After >= 0 && s.seekable() {
 		return func(yield func(Neighbor, error) bool) {
@@ -33,6 +33,9 @@ func (r *Reader) Around(q *kql.Query, o AroundOptions) iter.Seq2[Neighbor, error
 			defer a.close()
 			a.run(q)
 		}
+	}
+	if s, ok := r.src.(*setSource); ok && o.Before >= 0 && o.After >= 0 && s.upcoming == 0 && s.query == nil {
+		return func(yield func(Neighbor, error) bool) { newAroundSet(r, s, o, yield).run(q) }
 	}
 	return func(yield func(Neighbor, error) bool) {
 		a := &around{o: o, yield: yield}

@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tracehandler/tracehandler/clp/kql"
 	"github.com/tracehandler/tracehandler/event"
+	"github.com/tracehandler/tracehandler/naming"
 )
 
 // near returns what Around delivers: the numbers of the events, those that were found with a *, a | where others were left out.
@@ -20,6 +23,11 @@ func near(t testing.TB, data []byte, q *kql.Query, o AroundOptions) string {
 		t.Fatal(err)
 	}
 	defer r.Close()
+	return nearOf(t, r, q, o)
+}
+
+func nearOf(t testing.TB, r *Reader, q *kql.Query, o AroundOptions) string {
+	t.Helper()
 	var b strings.Builder
 	for e, err := range r.Around(q, o) {
 		if err != nil {
@@ -133,6 +141,56 @@ func TestAroundCost(t *testing.T) {
 	const all = 400_000 * (8 + 8 + 8 + 1)
 	if scan, ok := r.ScanStats(); !ok || scan.Spent.Total().Decoded > all/2 {
 		t.Errorf("%+v of %d bytes", scan.Spent, all)
+	}
+}
+
+// TestAroundSet goes over the borders of parts, of which some have an index and some are small.
+func TestAroundSet(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for round, sizes := range [][]int{{9000, 5, 1, 9000, 2}, {3, 9000, 9000}, {1, 1, 1, 1, 4}} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "trace.clp")
+		var all []string
+		for part, size := range sizes {
+			first := len(all)
+			for range size {
+				all = append(all, fmt.Sprintf(`{"id":%d,"word":"w%d","k":%d,"pad":"%x %x %x"}`, len(all), random.IntN(600), len(all)%1000, random.Int64(), random.Int64(), random.Int64()))
+			}
+			name := path
+			if part+1 < len(sizes) {
+				name = naming.RotatedName(path, time.Now(), part)
+			}
+			put(t, name, partOf(t, "aa", part+1, int64(first), all[first:]...))
+		}
+		text := []byte(strings.Join(all, "\n"))
+		indexed := 0
+		for _, query := range []string{"word: w77", "id: 9000 OR id: 9004", "id: 8999", "id: 0", "nothing: here", "id >= 8997", fmt.Sprintf("id: %d", len(all)-1)} {
+			q, err := kql.Parse(query, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, o := range []AroundOptions{{}, {Before: 2, After: 1}, {After: 3}, {After: 4000}, {Before: 7}, {Before: 4000, Limit: 2}, {Before: 1, After: 9, Limit: 3}} {
+				r, err := Open(path, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.src.(*setSource).last.seekable() {
+					indexed++
+				}
+				if got, want := nearOf(t, r, q, o), near(t, text, q, o); got != want {
+					t.Errorf("%d, %s, %+v: %d bytes, want %d:\n%.300s\n%.300s", round, query, o, len(got), len(want), got, want)
+				}
+				if err := r.Err(); err != nil {
+					t.Error(err)
+				}
+				if err := r.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		if indexed == 0 && sizes[len(sizes)-1] > 10 {
+			t.Error("neighbors cannot be looked for")
+		}
 	}
 }
 

@@ -23,6 +23,9 @@ type archiveAround struct {
 	said    map[int64]bool  // records that cannot be shown, and were reported
 	torn    bool            // damage of c was reported
 	over    bool            // nothing more is wanted
+
+	// earlier returns up to n events of what comes before the first record, and whether others are left out; nil if nothing does.
+	earlier func(n int) (list []event.Event, gap bool)
 }
 
 const (
@@ -72,7 +75,24 @@ func (a *archiveAround) run(q *kql.Query) {
 			return
 		}
 	}
-	a.behind(1<<63 - 1)
+	if a.after > 0 && a.open() {
+		a.behind(1<<63 - 1)
+	}
+}
+
+// open opens the archive once more, for neighbors. It reports whether it is open.
+func (a *archiveAround) open() bool {
+	if a.c != nil {
+		return true
+	}
+	var err error
+	if a.c, err = a.s.again(a.scratch); err == nil && a.s.names != nil {
+		err = kql.Project(a.c, a.s.names...)
+	}
+	if err != nil {
+		a.fail(err)
+	}
+	return err == nil
 }
 
 // next returns the next event that is found, and its number; ok is false if there is none.
@@ -97,18 +117,14 @@ func (a *archiveAround) next() (e event.Event, number int64, ok bool) {
 
 // reach takes what is between the last event that was delivered and the next one that was found.
 func (a *archiveAround) reach(number int64) {
-	if a.c == nil && a.o.Before+a.o.After > 0 {
-		var err error
-		if a.c, err = a.s.again(a.scratch); err == nil && a.s.names != nil {
-			err = kql.Project(a.c, a.s.names...)
+	if a.o.Before+a.o.After == 0 {
+		if number == 0 {
+			a.prepend()
 		}
-		if err != nil {
-			a.fail(err)
-			return
-		}
-	}
-	if a.c == nil {
 		a.gap, a.last = a.gap || number > a.last+1, number
+		return
+	}
+	if !a.open() {
 		return
 	}
 	if a.behind(number); a.over || a.last >= number {
@@ -135,8 +151,19 @@ func (a *archiveAround) reach(number int64) {
 			}
 		}
 		if len(a.before) == a.o.Before || from == low+1 || number-from > 1<<40 { // otherwise the numbers are not those of all records
+			if from == 0 {
+				a.prepend()
+			}
 			return
 		}
+	}
+}
+
+// prepend takes what comes before the first record, of which all that comes before the one that was found is delivered.
+func (a *archiveAround) prepend() {
+	if a.earlier != nil {
+		list, gap := a.earlier(a.o.Before - len(a.before))
+		a.before, a.gap = append(list, a.before...), a.gap || gap
 	}
 }
 
