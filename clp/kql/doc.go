@@ -37,5 +37,6 @@
 //
 // [Query.Search] asks an archive, and decodes only what the query touches: schemas, then dictionaries, then columns. It
 // finds what matching the records one by one finds. It takes for granted that the archive's texts are split into log
-// types and variables by the rules of package encoding, as all known writers do; so does the reference.
+// types and variables by the rules of package encoding, as all known writers do; so does the reference. [Query.Through] is for
+// archives whose records are events only together with what a logging library added.
 package kql
