@@ -9,6 +9,7 @@ import (
 
 	"github.com/tracehandler/tracehandler/clp/encoding"
 	"github.com/tracehandler/tracehandler/internal/jsontext"
+	"github.com/tracehandler/tracehandler/internal/timepattern"
 )
 
 // renderer makes text of the rows of batches. It is not safe for concurrent use; each goroutine has its own.
@@ -16,8 +17,8 @@ type renderer struct {
 	r            *Reader
 	logs, arrays logtypes
 	raw          logtypes // of logs, whose text is not for JSON
-	clocks       map[uint64]*clock
-	clock        *clock // the last one
+	clocks       map[uint64]*timepattern.Clock
+	clock        *timepattern.Clock // the last one
 	clockID      uint64
 	word, line   []byte
 	whole        []byte // the record of JSON
@@ -27,7 +28,7 @@ type renderer struct {
 
 func newRenderer(r *Reader) *renderer {
 	return &renderer{
-		r: r, logs: logtypes{dict: &r.logs, escape: true}, arrays: logtypes{dict: &r.arrays}, raw: logtypes{dict: &r.logs}, clocks: map[uint64]*clock{},
+		r: r, logs: logtypes{dict: &r.logs, escape: true}, arrays: logtypes{dict: &r.arrays}, raw: logtypes{dict: &r.logs}, clocks: map[uint64]*timepattern.Clock{},
 	}
 }
 
@@ -150,8 +151,11 @@ func (v *renderer) appendValue(dst []byte, b *rowBatch, column, i int) ([]byte, 
 		if !ok {
 			return dst, fmt.Errorf("%w: pattern %d is not there", ErrTimestamp, vs.second[i])
 		}
-		dst, err := appendDateString(append(dst, '"'), text, int64(x))
-		return append(dst, '"'), err
+		var err error
+		if v.word, err = timepattern.AppendDateString(v.word[:0], text, int64(x)); err != nil {
+			return dst, fmt.Errorf("%w: %w", ErrTimestamp, err)
+		}
+		return append(appendEscaped(append(dst, '"'), v.word), '"'), nil
 	}
 }
 
@@ -164,16 +168,20 @@ func (v *renderer) appendTime(dst []byte, id uint64, ns int64) ([]byte, error) {
 			if !ok {
 				return dst, fmt.Errorf("%w: pattern %d is not there", ErrTimestamp, id)
 			}
-			p, err := parsePattern(text)
+			p, err := timepattern.Parse(text)
 			if err != nil {
 				return dst, fmt.Errorf("%w: pattern %d, %q: %v", ErrTimestamp, id, text, err)
 			}
-			c = newClock(p)
+			c = timepattern.NewClock(p)
 			v.clocks[id] = c
 		}
 		v.clock, v.clockID = c, id
 	}
-	return v.clock.append(dst, ns)
+	dst, err := v.clock.Append(dst, ns)
+	if err != nil {
+		return dst, fmt.Errorf("%w: %w", ErrTimestamp, err)
+	}
+	return dst, nil
 }
 
 // appendClp appends an encoded text.

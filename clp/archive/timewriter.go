@@ -1,9 +1,10 @@
 package archive
 
 import (
-	"math"
 	"strconv"
 	"strings"
+
+	"github.com/tracehandler/tracehandler/internal/timepattern"
 )
 
 // times is what the writer knows of the times of records.
@@ -70,7 +71,7 @@ func (t *times) string(raw []byte) (leaf, bool) {
 	if l, ok := t.isoString(raw); ok {
 		return l, true
 	}
-	ns, pattern, ok := matchTime(raw)
+	ns, pattern, ok := timepattern.Match(raw)
 	if !ok {
 		return leaf{}, false
 	}
@@ -79,11 +80,11 @@ func (t *times) string(raw []byte) (leaf, bool) {
 
 // checked makes a time if the pattern prints it as text has it.
 func (t *times) checked(pattern string, ns int64, text []byte) (leaf, bool) {
-	p, err := parsePattern(pattern)
+	p, err := timepattern.Parse(pattern)
 	if err != nil {
 		return leaf{}, false
 	}
-	if t.text, err = p.append(t.text[:0], ns); err != nil || string(t.text) != string(text) {
+	if t.text, err = p.Append(t.text[:0], ns); err != nil || string(t.text) != string(text) {
 		return leaf{}, false
 	}
 	id, ok := t.id(pattern)
@@ -129,14 +130,14 @@ func (t *times) isoString(raw []byte) (leaf, bool) {
 			}
 			p.decimals = 1
 		}
-		ns *= tens[10-n]
+		ns = timepattern.Fraction(ns, n-1)
 		rest = rest[n:]
 	}
 	for i := range t.iso {
 		k := &t.iso[i]
 		if k.known && k.dash == p.dash && k.separator == p.separator && k.point == p.point && k.decimals == p.decimals && k.zone == string(rest) {
 			seconds := t.days*86400 + int64(hour*3600+minute*60+second) - k.offset
-			at, ok := nanoseconds(seconds, ns)
+			at, ok := timepattern.Nanoseconds(seconds, ns)
 			return leaf{bits: uint64(at), second: k.id}, ok
 		}
 	}
@@ -145,7 +146,7 @@ func (t *times) isoString(raw []byte) (leaf, bool) {
 
 // newISO makes a time whose pattern was not seen lately.
 func (t *times) newISO(raw []byte, p isoPattern, zone string) (leaf, bool) {
-	ns, pattern, ok := matchTime(raw)
+	ns, pattern, ok := timepattern.Match(raw)
 	if !ok {
 		return leaf{}, false
 	}
@@ -153,17 +154,15 @@ func (t *times) newISO(raw []byte, p isoPattern, zone string) (leaf, bool) {
 	if !ok {
 		return leaf{}, false
 	}
-	parsed, err := parsePattern(pattern)
+	parsed, err := timepattern.Parse(pattern)
 	if err != nil || strings.Contains(pattern, `\J`) || !strings.HasPrefix(pattern, `"\Y`) {
 		return l, true
 	}
-	p.zone, p.offset, p.id, p.known = zone, parsed.zone, l.second, true
+	p.zone, p.offset, p.id, p.known = zone, parsed.Zone(), l.second, true
 	t.iso[t.isoNext] = p
 	t.isoNext = (t.isoNext + 1) % len(t.iso)
 	return l, true
 }
-
-var tens = [...]int64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9}
 
 // date reads the date that s begins with.
 func (t *times) date(s []byte) bool {
@@ -172,11 +171,11 @@ func (t *times) date(s []byte) bool {
 	month, ok3 := two(s[5:])
 	day, ok4 := two(s[8:])
 	year += 100 * century
-	if !ok1 || !ok2 || !ok3 || !ok4 || s[4] != '-' && s[4] != '/' || s[7] != s[4] || !validDate(year, month, day) {
+	if !ok1 || !ok2 || !ok3 || !ok4 || s[4] != '-' && s[4] != '/' || s[7] != s[4] || !timepattern.ValidDate(year, month, day) {
 		return false
 	}
 	t.day = [10]byte(s)
-	t.days = daysSince1970(int64(year), int64(month), int64(day))
+	t.days = timepattern.Days(int64(year), int64(month), int64(day))
 	return true
 }
 
@@ -186,87 +185,21 @@ func two(s []byte) (int, bool) {
 	return int(a)*10 + int(b), a <= 9 && b <= 9
 }
 
-func validDate(year, month, day int) bool {
-	if month < 1 || month > 12 || day < 1 {
-		return false
-	}
-	last := int("\x1F\x1C\x1F\x1E\x1F\x1E\x1F\x1F\x1E\x1F\x1E\x1F"[month-1])
-	if month == 2 && year%4 == 0 && (year%100 != 0 || year%400 == 0) {
-		last = 29
-	}
-	return day <= last
-}
-
-// daysSince1970 is the inverse of date.setSeconds.
-func daysSince1970(year, month, day int64) int64 {
-	if month <= 2 {
-		year--
-		month += 12
-	}
-	era := year / 400
-	if year < 0 {
-		era = (year - 399) / 400
-	}
-	inEra := year - era*400
-	inYear := (153*(month-3)+2)/5 + day - 1
-	return era*146097 + inEra*365 + inEra/4 - inEra/100 + inYear - 719468
-}
-
 // number makes a time of a JSON number: since 1970 in the unit that the size suggests, or seconds with decimals.
 func (t *times) number(text []byte) (leaf, bool) {
 	if i, ok := parseInteger(text); ok {
-		const year = 31_536_000
-		unit, pattern := int64(1e9), `\E`
-		switch v := abs(i); {
-		case v > year*1_000_000_000 || v < 0:
-			unit, pattern = 1, `\N`
-		case v > year*1_000_000:
-			unit, pattern = 1e3, `\C`
-		case v > year*1_000:
-			unit, pattern = 1e6, `\L`
-		}
-		if i > math.MaxInt64/unit || i < math.MinInt64/unit {
+		ns, pattern, ok := timepattern.Integer(i)
+		if !ok {
 			return leaf{}, false
 		}
 		id, ok := t.id(pattern)
-		return leaf{bits: uint64(i * unit), second: id}, ok
+		return leaf{bits: uint64(ns), second: id}, ok
 	}
-	ns, pattern, ok := secondsWithDecimals(unsafeString(text))
+	ns, pattern, ok := timepattern.Decimals(unsafeString(text))
 	if !ok {
 		return leaf{}, false
 	}
 	return t.checked(pattern, ns, text)
-}
-
-// secondsWithDecimals reads seconds since 1970 with one to nine decimals.
-func secondsWithDecimals(text string) (ns int64, pattern string, ok bool) {
-	whole, decimals, _ := strings.Cut(text, ".")
-	seconds, err := strconv.ParseInt(whole, 10, 64)
-	n := len(decimals)
-	if err != nil || n < 1 || n > 9 || abs(seconds) >= math.MaxInt64/1_000_000_000 {
-		return 0, "", false
-	}
-	for i := range n {
-		d := decimals[i] - '0'
-		if d > 9 {
-			return 0, "", false
-		}
-		ns = ns*10 + int64(d)
-	}
-	ns *= tens[9-n]
-	if text[0] == '-' {
-		ns = -ns
-	}
-	return seconds*1e9 + ns, `\E.` + fractionSpec(n), true
-}
-
-// fractionSpec returns the specifier of n decimals.
-func fractionSpec(n int) string {
-	switch n {
-	case 3, 6, 9:
-		return `\` + strconv.Itoa(n)
-	}
-	return `\T`
 }
 
 // parseInteger reads an integer whose text comes back.

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/tracehandler/tracehandler/internal/timepattern"
 )
 
 // TestTimePatterns has a time for each pattern that the reference knows, and some that none fits.
@@ -87,9 +89,9 @@ func TestTimesAgree(t *testing.T) {
 		if !ok || int64(l.bits) != want.UnixNano() {
 			t.Fatalf("%s: %d, %v, want %d", text, int64(l.bits), ok, want.UnixNano())
 		}
-		p, err := parsePattern(tm.spelling[l.second])
+		p, err := timepattern.Parse(tm.spelling[l.second])
 		check(t, err)
-		if got, err := p.append(nil, int64(l.bits)); err != nil || string(got) != fmt.Sprintf("%q", text) {
+		if got, err := p.Append(nil, int64(l.bits)); err != nil || string(got) != fmt.Sprintf("%q", text) {
 			t.Fatalf("%s printed as %s, %v", text, got, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package archive
+package timepattern
 
 import (
 	"errors"
@@ -62,10 +62,10 @@ func TestPattern(t *testing.T) {
 		{`"\`, 0, ``},
 	}
 	for _, tt := range tests {
-		p, err := parsePattern(tt.pattern)
+		p, err := Parse(tt.pattern)
 		var got []byte
 		if err == nil {
-			got, err = p.append(nil, tt.ns)
+			got, err = p.Append(nil, tt.ns)
 		}
 		if tt.want == "" {
 			if err == nil {
@@ -84,7 +84,9 @@ func TestDate(t *testing.T) {
 	for year := 1600; year <= 2500; year += 1 {
 		for _, day := range []string{"01-01", "02-28", "03-01", "12-31"} {
 			at, err := time.Parse("2006-01-02", time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC).Format("2006-")+day)
-			check(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			at = at.Add(24*time.Hour - time.Second)
 			var d date
 			d.setSeconds(at.Unix())
@@ -110,17 +112,17 @@ func TestDateString(t *testing.T) {
 		{"%E", -5, "-5"},
 		{"%F", 1_500_000_000, "1.500000000"},
 		{"%F", -500_000_000, "-0.500000000"},
-		{"\"%%\\", 0, `\"%\\`},
+		{"\"%%\\", 0, `"%\`},
 		{"%3", -1, "999"},
 		{"%T", 0, "0"},
 	}
 	for _, tt := range tests {
-		if got, err := appendDateString(nil, tt.pattern, tt.ms); err != nil || string(got) != tt.want {
+		if got, err := AppendDateString(nil, tt.pattern, tt.ms); err != nil || string(got) != tt.want {
 			t.Errorf("%s of %d: got %s, %v, want %s", tt.pattern, tt.ms, got, err, tt.want)
 		}
 	}
 	for _, pattern := range []string{"%", "%Q"} {
-		if _, err := appendDateString(nil, pattern, 0); !errors.Is(err, ErrTimestamp) {
+		if _, err := AppendDateString(nil, pattern, 0); !errors.Is(err, ErrTime) {
 			t.Errorf("%s: %v", pattern, err)
 		}
 	}

@@ -1,15 +1,14 @@
-package archive
+package timepattern
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 )
 
-// pattern prints the values of a Timestamp column as they were spelt in the log. Its text consists of literal bytes and
-// of specifiers, a backslash and a letter; if it stands in double quotes the value is a JSON string, otherwise a number.
-// Source: y-scope/clp, components/core/src/clp_s/timestamp_parser.
-type pattern struct {
+// Pattern prints times as they were spelt in a log. It does not change.
+type Pattern struct {
 	ops  []timeOp
 	zone int64 // seconds that the text is ahead of UTC
 }
@@ -20,10 +19,14 @@ type timeOp struct {
 	list []string // names of months or weekdays
 }
 
+// ErrTime is wrapped by the error of printing a time that the pattern cannot print.
+var ErrTime = errors.New("timepattern: time that the pattern cannot print")
+
 var errCAT = fmt.Errorf("a specifier that only serves reading times")
 
-func parsePattern(text string) (*pattern, error) {
-	p := &pattern{}
+// Parse reads a pattern.
+func Parse(text string) (*Pattern, error) {
+	p := &Pattern{}
 	quoted := len(text) >= 2 && text[0] == '"' && text[len(text)-1] == '"'
 	body := text
 	if quoted {
@@ -123,7 +126,7 @@ func parsePattern(text string) (*pattern, error) {
 }
 
 // literal appends text to print as it is.
-func (p *pattern) literal(text string) {
+func (p *Pattern) literal(text string) {
 	if n := len(p.ops); n > 0 && p.ops[n-1].spec == 0 {
 		p.ops[n-1].text += text
 		return
@@ -132,7 +135,7 @@ func (p *pattern) literal(text string) {
 }
 
 // isNumber reports whether the pattern is an epoch specifier, perhaps with a fraction.
-func (p *pattern) isNumber() bool {
+func (p *Pattern) isNumber() bool {
 	if len(p.ops) != 1 && len(p.ops) != 3 || strings.IndexByte("ELCN", p.ops[0].spec) < 0 {
 		return false
 	}
@@ -164,15 +167,18 @@ func parseZone(s string) (int64, error) {
 	return sign * int64(n/100*3600+n%100*60), nil
 }
 
-// append prints a time in nanoseconds since 1970.
-func (p *pattern) append(dst []byte, ns int64) ([]byte, error) {
+// Zone returns the seconds that the clock of what is printed is ahead of UTC.
+func (p *Pattern) Zone() int64 { return p.zone }
+
+// Append prints a time in nanoseconds since 1970.
+func (p *Pattern) Append(dst []byte, ns int64) ([]byte, error) {
 	var d date
 	d.set(ns, p.zone)
 	return p.appendOps(dst, p.ops, &d, ns, d.ns)
 }
 
 // appendOps prints what some operations of the pattern say: d and fraction are those of ns.
-func (p *pattern) appendOps(dst []byte, ops []timeOp, d *date, ns, fraction int64) ([]byte, error) {
+func (p *Pattern) appendOps(dst []byte, ops []timeOp, d *date, ns, fraction int64) ([]byte, error) {
 	for i := range ops {
 		op := &ops[i]
 		switch op.spec {
@@ -194,7 +200,7 @@ func (p *pattern) appendOps(dst []byte, ops []timeOp, d *date, ns, fraction int6
 			dst = appendPadded(dst, fraction, 9, '0')
 		case 'T':
 			if fraction == 0 {
-				return dst, fmt.Errorf(`%w: \T of a whole second`, ErrTimestamp)
+				return dst, fmt.Errorf(`%w: \T of a whole second`, ErrTime)
 			}
 			dst = appendPadded(dst, fraction, 9, '0')
 			for dst[len(dst)-1] == '0' {

@@ -1,4 +1,4 @@
-package archive
+package timepattern
 
 import (
 	"fmt"
@@ -99,9 +99,9 @@ var (
 	weekdays = [...]string{"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"}
 )
 
-// appendDateString prints a value of a DateString column, as the inside of a JSON string. Archives before 0.5.0 have
-// milliseconds since 1970 and patterns like those of strptime, without zones; %E and %F print the value itself.
-func appendDateString(dst []byte, pattern string, v int64) ([]byte, error) {
+// AppendDateString prints a time as archives before 0.5.0 have it, v milliseconds since 1970, by a pattern of theirs, like those of
+// strptime and without zones; %E and %F print v itself.
+func AppendDateString(dst []byte, pattern string, v int64) ([]byte, error) {
 	var d date
 	seconds, ms := v/1000, v%1000
 	if ms < 0 {
@@ -111,12 +111,12 @@ func appendDateString(dst []byte, pattern string, v int64) ([]byte, error) {
 	d.setSeconds(seconds)
 	for i := 0; i < len(pattern); i++ {
 		if pattern[i] != '%' {
-			dst = appendEscaped(dst, []byte{pattern[i]})
+			dst = append(dst, pattern[i])
 			continue
 		}
 		i++
 		if i == len(pattern) {
-			return dst, fmt.Errorf("%w: nothing behind the last %%", ErrTimestamp)
+			return dst, fmt.Errorf("%w: nothing behind the last %%", ErrTime)
 		}
 		switch c := pattern[i]; c {
 		case '%':
@@ -147,8 +147,35 @@ func appendDateString(dst []byte, pattern string, v int64) ([]byte, error) {
 			dst = append(dst, '.')
 			dst = appendPadded(dst, abs(v%1e9), 9, '0')
 		default:
-			return dst, fmt.Errorf("%w: unknown specifier %%%c", ErrTimestamp, c)
+			return dst, fmt.Errorf("%w: unknown specifier %%%c", ErrTime, c)
 		}
 	}
 	return dst, nil
+}
+
+// ValidDate reports whether there is such a day.
+func ValidDate(year, month, day int) bool {
+	if month < 1 || month > 12 || day < 1 {
+		return false
+	}
+	last := int("\x1F\x1C\x1F\x1E\x1F\x1E\x1F\x1F\x1E\x1F\x1E\x1F"[month-1])
+	if month == 2 && year%4 == 0 && (year%100 != 0 || year%400 == 0) {
+		last = 29
+	}
+	return day <= last
+}
+
+// Days returns the days from 1970-01-01 to a day.
+func Days(year, month, day int64) int64 {
+	if month <= 2 {
+		year--
+		month += 12
+	}
+	era := year / 400
+	if year < 0 {
+		era = (year - 399) / 400
+	}
+	inEra := year - era*400
+	inYear := (153*(month-3)+2)/5 + day - 1
+	return era*146097 + inEra*365 + inEra/4 - inEra/100 + inYear - 719468
 }

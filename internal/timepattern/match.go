@@ -1,7 +1,8 @@
-package archive
+package timepattern
 
 import (
 	"math"
+	"strconv"
 	"strings"
 )
 
@@ -32,11 +33,12 @@ var timePatterns = func() []string {
 			}
 		}
 	}
-	return append(list, `\P`) // and `\E.\?`, see matchTime
+	return append(list, `\P`) // and `\E.\?`, see Match
 }()
 
-// matchTime finds the first pattern that a JSON string, quotes included, matches, and the time in nanoseconds since 1970.
-func matchTime(raw []byte) (ns int64, pattern string, ok bool) {
+// Match finds the first pattern that a JSON string, quotes included, matches, and the time in nanoseconds since 1970. The text that the
+// pattern prints may be another one.
+func Match(raw []byte) (ns int64, pattern string, ok bool) {
 	s := string(raw[1 : len(raw)-1])
 	if s == "" || strings.ContainsAny(s, `\"`) {
 		return 0, "", false
@@ -49,7 +51,7 @@ func matchTime(raw []byte) (ns int64, pattern string, ok bool) {
 			}
 		}
 	}
-	if ns, pattern, ok := secondsWithDecimals(s); ok {
+	if ns, pattern, ok := Decimals(s); ok {
 		return ns, `"` + pattern + `"`, true
 	}
 	return 0, "", false
@@ -193,22 +195,19 @@ func (m *timeMatch) specifier(spec byte, arg string) bool {
 		for i := range n {
 			m.fraction = m.fraction*10 + int64(m.rest[i]-'0')
 		}
-		m.fraction *= tens[9-n]
+		m.fraction = Fraction(m.fraction, n)
 		stored, m.rest, ok = fractionSpec(n), m.rest[n:], true
 	case 'Z':
 		return m.zoneName()
 	case 'P':
-		i, whole := parseInteger([]byte(m.rest))
-		if !whole {
+		i, err := strconv.ParseInt(m.rest, 10, 64)
+		if err != nil || i == 0 && m.rest != "0" {
 			return false
 		}
-		var t times
-		t.ids = map[string]uint64{}
-		l, found := t.number([]byte(m.rest))
-		if !found || m.rest == "" || i == 0 && m.rest != "0" {
+		if m.since, stored, ok = Integer(i); !ok {
 			return false
 		}
-		m.epoch, m.since, stored, m.rest, ok = true, int64(l.bits), t.spelling[0], "", true
+		m.epoch, m.rest = true, ""
 	}
 	m.pattern.WriteString(stored)
 	return ok
@@ -268,10 +267,10 @@ func (m *timeMatch) ns() (int64, bool) {
 	if m.epoch {
 		return m.since, true
 	}
-	if !validDate(m.year, m.month, m.day) {
+	if !ValidDate(m.year, m.month, m.day) {
 		return 0, false
 	}
-	days := daysSince1970(int64(m.year), int64(m.month), int64(m.day))
+	days := Days(int64(m.year), int64(m.month), int64(m.day))
 	if weekday := ((days+4)%7 + 7) % 7; m.weekday >= 0 && int64(m.weekday) != weekday {
 		return 0, false
 	}
@@ -282,14 +281,68 @@ func (m *timeMatch) ns() (int64, bool) {
 		}
 	}
 	seconds := days*86400 + int64(hour*3600+m.minute*60+m.second) - m.zone
-	return nanoseconds(seconds, m.fraction)
+	return Nanoseconds(seconds, m.fraction)
 }
 
-// nanoseconds returns seconds and a fraction of one, in ns, as one number, if it can be.
-func nanoseconds(seconds, fraction int64) (int64, bool) {
+// Nanoseconds returns seconds and a fraction of one, in ns, as one number, if it can be.
+func Nanoseconds(seconds, fraction int64) (int64, bool) {
 	if seconds < math.MinInt64/1_000_000_000 || seconds > math.MaxInt64/1_000_000_000 {
 		return 0, false
 	}
 	ns := seconds * 1_000_000_000
 	return ns + fraction, ns+fraction >= ns
+}
+
+// Fraction returns n decimals, as a number, in nanoseconds. n is 1 to 9.
+func Fraction(decimals int64, n int) int64 { return decimals * tens[9-n] }
+
+var tens = [...]int64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}
+
+// Integer makes a time of a number: since 1970 in the unit that the size suggests.
+func Integer(i int64) (ns int64, pattern string, ok bool) {
+	const year = 31_536_000
+	unit, pattern := int64(1e9), `\E`
+	switch v := abs(i); {
+	case v > year*1_000_000_000 || v < 0:
+		unit, pattern = 1, `\N`
+	case v > year*1_000_000:
+		unit, pattern = 1e3, `\C`
+	case v > year*1_000:
+		unit, pattern = 1e6, `\L`
+	}
+	if i > math.MaxInt64/unit || i < math.MinInt64/unit {
+		return 0, "", false
+	}
+	return i * unit, pattern, true
+}
+
+// Decimals reads seconds since 1970 with one to nine decimals.
+func Decimals(text string) (ns int64, pattern string, ok bool) {
+	whole, decimals, _ := strings.Cut(text, ".")
+	seconds, err := strconv.ParseInt(whole, 10, 64)
+	n := len(decimals)
+	if err != nil || n < 1 || n > 9 || abs(seconds) >= math.MaxInt64/1_000_000_000 {
+		return 0, "", false
+	}
+	for i := range n {
+		d := decimals[i] - '0'
+		if d > 9 {
+			return 0, "", false
+		}
+		ns = ns*10 + int64(d)
+	}
+	ns = Fraction(ns, n)
+	if text[0] == '-' {
+		ns = -ns
+	}
+	return seconds*1e9 + ns, `\E.` + fractionSpec(n), true
+}
+
+// fractionSpec returns the specifier of n decimals.
+func fractionSpec(n int) string {
+	switch n {
+	case 3, 6, 9:
+		return `\` + strconv.Itoa(n)
+	}
+	return `\T`
 }

@@ -1,17 +1,18 @@
-package archive
+package timepattern
 
-// clock prints times by a pattern, and keeps the text of the last second: times of a log are close to each other. It is not
+// Clock prints times by a pattern, and keeps the text of the last second: times of a log are close to each other. It is not
 // safe for concurrent use.
-type clock struct {
-	p      *pattern
+type Clock struct {
+	p      *Pattern
 	head   int // operations whose text is the same for all times of a second; 0 if that is not worth it
 	known  bool
 	second int64
 	text   []byte // of head
 }
 
-func newClock(p *pattern) *clock {
-	c := &clock{p: p}
+// NewClock returns a Clock that prints by p.
+func NewClock(p *Pattern) *Clock {
+	c := &Clock{p: p}
 	for c.head < len(p.ops) && !p.ops[c.head].fraction() {
 		c.head++
 	}
@@ -30,10 +31,10 @@ func (op *timeOp) fraction() bool {
 	return op.spec == '3' || op.spec == '6' || op.spec == '9' || op.spec == 'T'
 }
 
-// append prints a time in nanoseconds since 1970.
-func (c *clock) append(dst []byte, ns int64) ([]byte, error) {
+// Append prints a time in nanoseconds since 1970.
+func (c *Clock) Append(dst []byte, ns int64) ([]byte, error) {
 	if c.head == 0 {
-		return c.p.append(dst, ns)
+		return c.p.Append(dst, ns)
 	}
 	second, fraction := ns/1e9, ns%1e9
 	if fraction < 0 {
