@@ -37,6 +37,9 @@ func (r *Reader) Around(q *kql.Query, o AroundOptions) iter.Seq2[Neighbor, error
 	if s, ok := r.src.(*setSource); ok && o.Before >= 0 && o.After >= 0 && s.upcoming == 0 && s.query == nil {
 		return func(yield func(Neighbor, error) bool) { newAroundSet(r, s, o, yield).run(q) }
 	}
+	if s, ok := r.src.(projecting); ok {
+		s.project(nil) // q looks at all of an event
+	}
 	return func(yield func(Neighbor, error) bool) {
 		a := &around{o: o, yield: yield}
 		for e, err := range r.Events() {

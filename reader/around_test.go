@@ -77,6 +77,25 @@ func TestAround(t *testing.T) {
 	}
 }
 
+// TestAroundProject looks at one key and asks for another.
+func TestAroundProject(t *testing.T) {
+	q, err := kql.Parse("ok: true", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range every(t, `{"id":0,"ok":false}`, `{"id":1,"ok":true}`, `{"id":2,"ok":false}`, `{"id":3,"ok":false}`) {
+		r, err := New(bytes.NewReader(data), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Project("id")
+		if got := nearOf(t, r, q, AroundOptions{Before: 1, After: 1}); got != "0 1 *2 " {
+			t.Errorf("%s: %s", name, got)
+		}
+		r.Close()
+	}
+}
+
 // TestAroundArchive goes from place to place in an archive of several blocks and tables; lines are gone through.
 func TestAroundArchive(t *testing.T) {
 	const n = 90_000
