@@ -42,13 +42,13 @@ func ExampleReader_Tail() {
 			log.Fatal(err)
 		}
 		if msg, _ := e.Message(); msg == "last" {
-			fmt.Println(msg)
+			fmt.Println(msg, r.Range().End) // of the records that are from this file
 		}
 	}
 	// Output:
 	// CLP archive 0 100 false
 	// 0 <nil>
-	// last
+	// last 100
 }
 
 // A report is about a part of the trace, and the next event follows; any other error is the end.
