@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -61,7 +62,7 @@ Exit codes: 0 there is an analysis, if of damaged input only as far as that goes
   tracectl analyze --out report/ profiles/
   tracectl analyze --json trace.json | jq '.ranks[0].timeline_all_gpu_events'
   tracectl analyze --source vllm=/src/vllm/csrc --out report/ trace.json.gz`,
-		Args: cobra.ExactArgs(1),
+		Args: files(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return runAnalyze(cmd, args[0], &o) },
 	}
 	cmd.AddCommand(newAnalyzeDiffCommand(), newAnalyzeSplitCommand())
@@ -100,17 +101,7 @@ func runAnalyze(cmd *cobra.Command, path string, o *analyzeOptions) error {
 	}
 	ctx, stop := interruptible(cmd)
 	defer stop()
-	var bar *progress
-	last := ""
-	opts.Progress = func(p string, n int64) {
-		if p != last {
-			bar.done()
-			bar, last = newProgress(cmd, "reading "+filepath.Base(p), textSize(p)), p
-		}
-		bar.set(n)
-	}
-	r, err := analyze.Run(ctx, path, opts)
-	bar.done()
+	r, err := analyzeShowing(ctx, cmd, path, opts)
 	if err != nil {
 		return err
 	}
@@ -140,6 +131,21 @@ func runAnalyze(cmd *cobra.Command, path string, o *analyzeOptions) error {
 		return errReported
 	}
 	return errNothing
+}
+
+// analyzeShowing analyses what is at path and shows how far that is.
+func analyzeShowing(ctx context.Context, cmd *cobra.Command, path string, opts analyze.Options) (*analyze.Result, error) {
+	var bar *progress
+	last := ""
+	opts.Progress = func(p string, n int64) {
+		if p != last {
+			bar.done()
+			bar, last = newProgress(cmd, "reading "+filepath.Base(p), textSize(p)), p
+		}
+		bar.set(n)
+	}
+	defer func() { bar.done() }()
+	return analyze.Run(ctx, path, opts)
 }
 
 // textSize returns how many bytes of text a file holds, -1 if that is not known before it is read.

@@ -3,12 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
-	"text/tabwriter"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tracehandler/tracehandler/analyze"
 	"github.com/tracehandler/tracehandler/analyze/steps"
+	"github.com/tracehandler/tracehandler/cmd/tracectl/internal/table"
 )
 
 func newAnalyzeDiffCommand() *cobra.Command {
@@ -20,7 +21,7 @@ func newAnalyzeDiffCommand() *cobra.Command {
 by kernel and category. Deltas add up to the difference of the totals.`,
 		Example: `  tracectl analyze diff before.json.gz after.json.gz
   tracectl analyze diff --json a.json b.json | jq '.kernels[:5]'`,
-		Args: cobra.ExactArgs(2),
+		Args: files(cobra.ExactArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error { return runAnalyzeDiff(cmd, args, &o) },
 	}
 	o.add(cmd)
@@ -37,7 +38,7 @@ func runAnalyzeDiff(cmd *cobra.Command, args []string, o *analyzeOptions) error 
 	defer stop()
 	var sides [2]*analyze.Result
 	for i, path := range args {
-		if sides[i], err = analyze.Run(ctx, path, opts); err != nil {
+		if sides[i], err = analyzeShowing(ctx, cmd, path, opts); err != nil {
 			return err
 		}
 		if !sides[i].Usable() {
@@ -48,22 +49,29 @@ func runAnalyzeDiff(cmd *cobra.Command, args []string, o *analyzeOptions) error 
 	if o.json {
 		return printJSON(cmd, d)
 	}
-	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-	print := func(rows []analyze.DiffRow) {
-		for _, r := range rows {
-			fmt.Fprintf(w, "%+.3f\t%.3f\t%.3f\t%d\t%d\t%s\n", r.Delta, r.A, r.B, r.CountA, r.CountB, onLine(r.Name))
-		}
+	out := cmd.OutOrStdout()
+	color := useColor(cmd, out)
+	us := func(v float64) string { return fmt.Sprintf("%.3f", v) }
+	times := table.New("delta us>", "A us>", "B us>", "time")
+	for _, r := range d.Timeline {
+		times.Row(fmt.Sprintf("%+.3f", r.Delta), us(r.A), us(r.B), onLine(r.Name))
 	}
-	fmt.Fprint(w, "delta us\tA us\tB us\tcalls A\tcalls B\t\n")
-	print(d.Timeline)
-	fmt.Fprintln(w)
+	if err := times.Write(out, color); err != nil {
+		return err
+	}
+	ops := table.New("delta us>", "A us>", "B us>", "calls A>", "calls B>", "op")
 	top := d.Ops[:min(o.top, len(d.Ops))]
-	print(top)
-	if n := len(d.Ops) - len(top); n > 0 {
-		fmt.Fprintf(w, "\t\t\t\t\tand %d more\n", n)
+	for _, r := range append(slices.Clone(top), d.Total) {
+		ops.Row(fmt.Sprintf("%+.3f", r.Delta), us(r.A), us(r.B), number(r.CountA), number(r.CountB), onLine(r.Name))
 	}
-	print([]analyze.DiffRow{d.Total})
-	return w.Flush()
+	fmt.Fprintln(out)
+	if err := ops.Write(out, color); err != nil {
+		return err
+	}
+	if n := len(d.Ops) - len(top); n > 0 {
+		_, err = fmt.Fprintf(out, "… and %s; --top shows more, --json all\n", plural(n, "more op"))
+	}
+	return err
 }
 
 func newAnalyzeSplitCommand() *cobra.Command {
@@ -75,7 +83,7 @@ func newAnalyzeSplitCommand() *cobra.Command {
 		Long: `Split finds the iterations that a serving framework (vLLM, SGLang, ATOM) or a training loop marks, or else what repeats, the regions in which the
 number of requests is steady, and in them three windows: one like the whole in its share of prefills, the longest run of
 decodes, the longest of prefills. Each becomes a trace in DIRECTORY; execution_details.json tells what is in them.`,
-		Args: cobra.ExactArgs(1),
+		Args: files(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if out == "" {
 				return &usageError{cmd, errors.New("--out says where to")}
@@ -90,7 +98,9 @@ decodes, the longest of prefills. Each becomes a trace in DIRECTORY; execution_d
 				return err
 			}
 			for _, s := range splits {
-				fmt.Fprintf(cmd.OutOrStdout(), "%s: %d iterations, %d events, %d on the GPU\n", s.Path, s.NumSteps, s.Events, s.GPUEvents)
+				if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %s, %s on the GPU\n", shown(s.Path), plural(s.NumSteps, "iteration"), plural(s.Events, "event"), number(s.GPUEvents)); err != nil {
+					return err
+				}
 			}
 			if len(splits) == 0 {
 				fmt.Fprintln(cmd.ErrOrStderr(), "tracectl: the trace marks no iterations, and nothing in it repeats")

@@ -47,7 +47,7 @@ complete; a gzip trace stays one member, which browsers can read.`,
 		Example: `  tracectl diff --list parsed/rank_0/x_mapped.ndjson.gz
   tracectl diff --events 0,1 parsed/rank_0/x_mapped.ndjson.gz
   tracectl diff --trace --json before.ndjson.gz after.ndjson.gz > diff.ndjson`,
-		Args: cobra.RangeArgs(1, 2),
+		Args: files(cobra.RangeArgs(1, 2)),
 		RunE: func(cmd *cobra.Command, args []string) error { return runDiff(cmd, args, &o) },
 	}
 	f := cmd.Flags()

@@ -121,7 +121,7 @@ func usageText(err error) string {
 	if errors.As(err, &query) {
 		return query.Error()
 	}
-	return shown(err.Error())
+	return humane(err)
 }
 
 // complain prints an error for a person, each of joined ones on a line.

@@ -21,7 +21,7 @@ launches of one: its number among the kernel's launches, its line in the file an
 of arguments, of the compilation's metadata or of the launch: num_stages=3, C_ptr.shape[0]=3024, C_ptr.shape=[3024, 10752].`,
 		Example: `  tracectl info parsed/rank_0/f0_fc0_a0_cai-.ndjson.gz
   tracectl info --kernel matmul_kernel --args 'M=32, a.shape[0]=32' trace.ndjson.zst`,
-		Args: cobra.ExactArgs(1),
+		Args: files(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if filters != "" && kernel == "" {
 				return &usageError{cmd, errors.New("--args needs --kernel")}

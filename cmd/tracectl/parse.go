@@ -50,7 +50,7 @@ whole until then. Damaged lines and files are reported on standard error, and th
 		Example: `  tracectl parse -o parsed/ /tmp/logs
   tracectl parse -o parsed/ --overwrite --rank 3 /tmp/logs
   tracectl parse -o parsed/ --format zstd --no-split trace.ndjson.zst`,
-		Args: cobra.ExactArgs(1),
+		Args: files(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return runParse(cmd, args[0], &o) },
 	}
 	f := cmd.Flags()

@@ -33,7 +33,7 @@ is damaged and how many records are lost is printed. The damaged archive is left
 		Example: `  tracectl recover --dry-run traces/
   tracectl recover app.ndjson.zst.partial
   tracectl recover damaged.clp`,
-		Args: cobra.MinimumNArgs(1),
+		Args: files(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return runRecover(cmd, args, &o) },
 	}
 	f := cmd.Flags()

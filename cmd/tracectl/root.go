@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -43,14 +45,29 @@ Exit codes: 0 all went well; 1 nothing matched; 2 wrong usage, damage, or an err
 		newVersionCommand(),
 		newManCommand(),
 	)
-	for _, cmd := range root.Commands() {
-		checkArgs(cmd)
-	}
+	checkArgs(root)
 	return root
 }
 
-// checkArgs makes what a command's Args refuse an error of usage.
-func checkArgs(cmd *cobra.Command) {
+// files is check for a command that reads files more than once, and so not standard input.
+func files(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if slices.Contains(args, stdin) {
+			return errors.New("standard input (-) cannot be read here: write it to a file")
+		}
+		return check(cmd, args)
+	}
+}
+
+// checkArgs makes what the Args of the commands below cmd refuse an error of usage.
+func checkArgs(root *cobra.Command) {
+	for _, cmd := range root.Commands() {
+		checkArgsOf(cmd)
+		checkArgs(cmd)
+	}
+}
+
+func checkArgsOf(cmd *cobra.Command) {
 	if check := cmd.Args; check != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
 			if err := check(cmd, args); err != nil {

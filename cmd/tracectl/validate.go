@@ -16,7 +16,7 @@ func newValidateCommand() *cobra.Command {
 		Short: "Check the records of compile traces against their schemas",
 		Long: `Validate checks each record of compile traces, raw or parsed: whether the fields are there that readers rely on, and have
 the types they should. Fields and types of records that are not known pass. The exit code is 2 if a record is not valid.`,
-		Args: cobra.MinimumNArgs(1),
+		Args: files(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			bad := false
 			for _, path := range args {
