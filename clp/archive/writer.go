@@ -18,7 +18,7 @@ var ErrFull = errors.New("archive: full")
 // WriterOptions are the settings of a Writer. The zero value serves most.
 type WriterOptions struct {
 	// Level is zstd's: 1 to 19, 3 if it is 0. Data on which a lower level does as well is compressed at that. There are five: from
-	// 3, 6, 10 and 16 on, more is tried; from 16 on, about a second for a megabyte.
+	// 3, 6, 10 and 16 on, more is tried; from 16 on, a second for a few megabytes, and searches for a text decode more.
 	Level int
 
 	// Memory is what the writer may take, in bytes: 256 MiB if it is 0, 64 KiB at least. Five sixteenths are for what it holds: what it

@@ -6,8 +6,8 @@
 //	go run ./cmd/sizes -sections -only 13-ts VECTORS
 //
 // Options that the writer does not have are left out with their archives (floats without their spelling, archives without the
-// order of the log, directories, splits, streams with keys of their own), but for --min-table-size, which only says how tables
-// are packed.
+// order of the log, directories, splits), but for --min-table-size, which only says how tables are packed. CLP streams are
+// for convert alone.
 package main
 
 import (
@@ -70,11 +70,6 @@ type settings struct {
 func (v *vector) settings() (s settings, ok bool) {
 	if len(v.Archive) != 1 || len(v.Inputs) == 0 {
 		return s, false
-	}
-	for _, in := range v.Inputs {
-		if strings.Contains(in, ".kvir.") {
-			return s, false
-		}
 	}
 	single := false
 	for i := 0; i < len(v.Options); i++ {
@@ -140,15 +135,8 @@ func run() error {
 		if !ok || !strings.HasPrefix(v.String(), *only) {
 			continue
 		}
-		text, err := v.text(root)
+		ours, err := v.make(root, dir, s)
 		if err != nil {
-			return err
-		}
-		ours := [2][]byte{}
-		if ours[0], err = converted(dir, v, s, text); err != nil {
-			return fmt.Errorf("%v: %w", v, err)
-		}
-		if ours[1], err = written(v, s, text); err != nil {
 			return fmt.Errorf("%v: %w", v, err)
 		}
 		theirs := v.Archive[0].Size
@@ -185,6 +173,28 @@ func run() error {
 	}
 	fmt.Printf("%d archives; larger than clp-s's: %d by convert (at most %.3f), %d by Writer (at most %.3f)\n", count, larger[0], worst[0], larger[1], worst[1])
 	return nil
+}
+
+// make makes the archive by convert and by a Writer, as far as these can.
+func (v *vector) make(root, dir string, s settings) (ours [2][]byte, err error) {
+	if strings.HasSuffix(v.Inputs[0], ".clp") { // a stream, with metadata and keys of its own
+		stream, err := os.ReadFile(filepath.Join(root, v.Inputs[0]))
+		if err == nil {
+			ours[0], err = converted(dir, v, s, ".kvir.clp", stream)
+		}
+		return ours, err
+	}
+	text, err := v.text(root)
+	if err != nil {
+		return ours, err
+	}
+	if !s.structured {
+		if ours[0], err = converted(dir, v, s, ".jsonl", text); err != nil {
+			return ours, err
+		}
+	}
+	ours[1], err = written(v, s, text)
+	return ours, err
 }
 
 // text returns the records that a vector was made of, one a line. What is torn at an end is left out, as the reference does.
@@ -232,21 +242,18 @@ func unpack(b []byte) ([]byte, error) {
 	return d.DecodeAll(b, nil)
 }
 
-// converted makes the archive by convert, nil if it has no such option. It leaves the archive and the lines in dir.
-func converted(dir string, v *vector, s settings, text []byte) ([]byte, error) {
-	if s.structured {
-		return nil, nil
-	}
+// converted makes the archive of a file by convert. It leaves both in dir.
+func converted(dir string, v *vector, s settings, suffix string, content []byte) ([]byte, error) {
 	dir = filepath.Join(dir, v.String())
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
-	src := filepath.Join(dir, v.Name+".jsonl") // about as long as the name that the reference keeps
-	if err := os.WriteFile(src, text, 0o666); err != nil {
+	src := filepath.Join(dir, v.Name+suffix) // about as long as the name that the reference keeps
+	if err := os.WriteFile(src, content, 0o666); err != nil {
 		return nil, err
 	}
 	dst := filepath.Join(dir, v.String()+".clp")
-	_, err := convert.File(context.Background(), src, dst, format.CLP, &convert.Options{Level: s.level, TimeKey: s.timeKey, Overwrite: true})
+	_, err := convert.File(context.Background(), src, dst, format.CLP, &convert.Options{Level: s.level, TimeKey: s.timeKey, Overwrite: true, Salvage: true})
 	if err != nil {
 		return nil, err
 	}
