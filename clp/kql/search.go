@@ -122,7 +122,8 @@ type archiveSearch struct {
 
 	line, auto []byte
 	shown      []byte // the event, if there is a view
-	part       int    // of the ranges that the last record was in
+	in         Input
+	part       int // of the ranges that the last record was in
 }
 
 func (s *archiveSearch) metadata(number int64) event.Event {

@@ -89,7 +89,7 @@ func (c *column) leads(path []string) bool {
 	return slices.EqualFunc(c.words, path, func(w keyWord, name string) bool { return w.name == name })
 }
 
-// input returns a record as what the query is asked about, through the view.
+// input returns a record as what the query is asked about, through the view. It is valid until the next one.
 func (s *archiveSearch) input(record *archive.Record) (*Input, error) {
 	var err error
 	if s.line, err = record.AppendJSON(s.line[:0]); err != nil {
@@ -103,7 +103,8 @@ func (s *archiveSearch) input(record *archive.Record) (*Input, error) {
 		s.shown = v.Line(s.shown[:0], s.line, s.auto)
 		line = s.shown
 	}
-	in := &Input{Event: event.Lazy(line), Metadata: s.metadata(record.Number())}
+	in := &s.in
+	*in = Input{Event: event.Lazy(line), Metadata: s.metadata(record.Number())}
 	if v != nil && v.Auto != nil && string(s.auto) == "{}" && s.query.Uses('@') {
 		s.auto = v.Auto(s.auto[:0], in.Event, in.Metadata)
 	}
