@@ -54,8 +54,8 @@ func (e *UnfinishedError) Unwrap() error { return e.Err }
 // then has only the rest to do. If it fails, Complete begins again, and says what went wrong then. The goroutine ends with
 // Complete or Close. Of the options it uses Memory; Complete is given those that it uses.
 //
-// An archive made so is compared with its journal by the number of events, and byte by byte with what was written, but
-// not event by event, unless it is small.
+// An archive made so is compared with its journal by the number of events, frame by frame with the values that went into it, while it
+// is made, and byte by byte with what was written; event by event only up to 16 MiB of text.
 func (p *Partial) ArchiveInBackground(o ArchiveOptions) {
 	if p.f == nil || p.arch != nil {
 		return

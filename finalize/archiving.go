@@ -130,8 +130,9 @@ func (a *archiving) run() {
 	}
 }
 
-// smallPart is the number of bytes of text up to which an archive made in the background is read back whole.
-const smallPart = 4 << 20
+// smallPart is the number of bytes of text up to which an archive made in the background is read back whole, when somebody waits: that
+// takes 0.6 to 0.8 ms a megabyte on two processors.
+const smallPart = 16 << 20
 
 // tickBytes is how many bytes of the journal are read from one report of progress to the next.
 const tickBytes = 128 << 10
@@ -240,7 +241,7 @@ func (a *archiving) begin() (*part, error) {
 	if level < 0 || level > 19 {
 		level = 0
 	}
-	p.w, err = archive.NewWriter(p.out, &archive.WriterOptions{Level: level, Memory: a.memory, Spill: a.spill, Concurrency: a.processors(), TimeKey: a.timeKey(),
+	p.w, err = archive.NewWriter(p.out, &archive.WriterOptions{Level: level, Memory: a.memory, Spill: a.spill, Concurrency: a.processors(), Check: a.background, TimeKey: a.timeKey(),
 		Fields: a.fields(a.made()+1, a.events)})
 	if err != nil {
 		p.out.close(a.fs, true)

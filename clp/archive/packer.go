@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"sync"
@@ -32,6 +33,7 @@ type packer struct {
 	held  *atomic.Int64
 	level int
 	spill Scratch
+	check bool  // decompress and compare
 	most  int64 // bytes of compressed frames that stay in memory, if there is a spill
 
 	choice  [kinds]choice
@@ -44,7 +46,7 @@ type packer struct {
 
 	mu   sync.Mutex // guards what is below
 	free [][]byte   // of columnFrame bytes
-	err  error      // of the spill
+	err  error      // of the spill, or a frame that is wrong
 	end  int64      // of the spill
 	kept int64      // bytes of frames in memory
 	encs []*effort  // that nobody uses
@@ -58,6 +60,7 @@ type effort struct {
 	best  *zstd.Encoder // slow; nil until it is needed
 	words zstdframe.Words
 	least zstdframe.Best // slower
+	check *zstd.Decoder  // nil until it is needed
 
 	out, second []byte
 }
@@ -102,9 +105,28 @@ func (e *effort) close() {
 	if e.best != nil {
 		e.best.Close()
 	}
+	if e.check != nil {
+		e.check.Close()
+	}
 	e.quick.Close()
 	e.usual.Close()
 	e.tiny.Close()
+}
+
+// verify fails unless frame, which is not e.second, decompresses to plain.
+func (e *effort) verify(frame, plain []byte) (err error) {
+	if e.check == nil {
+		if e.check, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true)); err != nil {
+			return err
+		}
+	}
+	if e.second, err = e.check.DecodeAll(frame, e.second[:0]); err != nil {
+		return differs("a frame of %d bytes: %v", len(plain), err)
+	}
+	if !bytes.Equal(e.second, plain) {
+		return differs("a frame of %d bytes", len(plain))
+	}
+	return nil
 }
 
 // choice is which encoder serves a kind of data. Numbers in columns and random strings have few repetitions that a quick
@@ -256,6 +278,9 @@ func (p *packer) run(j job) {
 	}
 	defer p.give(e)
 	p.choice[j.kind].encode(e, j.plain, j.kind, p.strong, p.thorough())
+	if p.check {
+		p.fail(e.verify(e.out, j.plain))
+	}
 	if p.bare {
 		e.out = zstdframe.Bare(e.out, len(j.plain))
 	}
@@ -347,6 +372,9 @@ func (p *packer) small(b []byte) []byte {
 		frame = e.strong(b, nil)
 	default:
 		frame = e.usual.EncodeAll(b, nil)
+	}
+	if p.check {
+		p.fail(e.verify(frame, b))
 	}
 	if p.bare {
 		return zstdframe.Bare(frame, len(b))

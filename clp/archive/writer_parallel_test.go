@@ -212,6 +212,54 @@ func TestWriteFails(t *testing.T) {
 	}
 }
 
+// TestCheck has frames compared with what went into them.
+func TestCheck(t *testing.T) {
+	lines, _ := corpusLines(t, corpus.Demo, 5000)
+	want := write(t, lines, &WriterOptions{})
+	for _, n := range []int{1, 2} {
+		if got := write(t, lines, &WriterOptions{Check: true, Concurrency: n}); !bytes.Equal(got, want) {
+			t.Errorf("concurrency %d: another archive than without", n)
+		}
+	}
+
+	e, err := newEffort(3)
+	check(t, err)
+	defer e.close()
+	plain := bytes.Repeat([]byte("some text "), 1000)
+	frame := e.usual.EncodeAll(plain, nil)
+	check(t, e.verify(frame, plain))
+	for _, wrong := range [][]byte{nil, plain[1:], append(bytes.Clone(plain), 'x')} {
+		if err := e.verify(frame, wrong); !errors.Is(err, ErrDiffers) {
+			t.Errorf("a frame of other bytes: %v", err)
+		}
+	}
+	frame[len(frame)/2] ^= 1
+	if err := e.verify(frame, plain); !errors.Is(err, ErrDiffers) {
+		t.Errorf("a damaged frame: %v", err)
+	}
+	check(t, e.verify(e.quick.EncodeAll(plain, nil), plain))
+
+	// An encoder whose frames nobody can read.
+	odd, err := zstd.NewWriter(nil, zstd.WithEncoderDictRaw(1, plain))
+	check(t, err)
+	for _, checks := range []bool{false, true} {
+		e, err := newEffort(3)
+		check(t, err)
+		for _, enc := range []**zstd.Encoder{&e.quick, &e.usual, &e.tiny, &e.best} {
+			*enc = odd
+		}
+		w, err := NewWriter(io.Discard, &WriterOptions{Check: checks})
+		check(t, err)
+		w.packer.give(e)
+		for _, line := range lines {
+			check(t, w.Write(line))
+		}
+		if err := w.Close(); errors.Is(err, ErrDiffers) != checks {
+			t.Errorf("check %v: close: %v", checks, err)
+		}
+	}
+}
+
 // TestAbort ends writers that have written nothing, little, and more than is queued.
 func TestAbort(t *testing.T) {
 	lines, _ := corpusLines(t, corpus.Demo, 20_000)
