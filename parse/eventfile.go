@@ -25,10 +25,11 @@ type eventFile struct {
 }
 
 // eventEncoder encodes events into one file. add returns archive.ErrFull, and leaves the event out, if the file takes no
-// more; close completes the file and returns its size.
+// more; close completes the file and returns its size, abandon leaves it as it is.
 type eventEncoder interface {
 	add(line []byte) error
 	close() (size int64, err error)
+	abandon()
 }
 
 func newEventFile(fsys vfs.FS, path string, f format.Format, level int, memory int64) (*eventFile, error) {
@@ -80,6 +81,14 @@ func (s *eventFile) close() (int64, error) {
 	return s.encoder.close()
 }
 
+// abandon leaves the file as it is, for a parse that has failed.
+func (s *eventFile) abandon() {
+	if s.unzip != nil {
+		s.unzip.Close()
+	}
+	s.encoder.abandon()
+}
+
 // streamEncoder writes a CLP IR stream.
 type streamEncoder struct {
 	path    string
@@ -108,6 +117,8 @@ func (s *streamEncoder) close() (int64, error) {
 	}
 	return st.Size(), err
 }
+
+func (s *streamEncoder) abandon() { _, _ = s.close() } // nobody wants what is in it
 
 // archiveMemory is what the archive that is being made may hold, in bytes. One that would hold more is continued in
 // another file.
@@ -143,4 +154,9 @@ func (a *archiveEncoder) close() (size int64, err error) {
 		size, err = a.file.Seek(0, io.SeekEnd)
 	}
 	return size, errors.Join(err, a.file.Close())
+}
+
+func (a *archiveEncoder) abandon() {
+	a.w.Abort()
+	_ = a.file.Close() // nobody wants what is in it
 }

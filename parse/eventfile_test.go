@@ -3,6 +3,7 @@ package parse
 import (
 	"bytes"
 	"context"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -114,6 +115,24 @@ func TestCLPInput(t *testing.T) {
 			if name != listName {
 				compareEvents(t, f.String()+": "+name, lines, got[name])
 			}
+		}
+	}
+}
+
+// TestAbandon: a parse that has failed does not make the archive first that it is about to remove.
+func TestAbandon(t *testing.T) {
+	for _, f := range []format.Format{format.CLPIR, format.CLP} {
+		path := filepath.Join(t.TempDir(), "x"+f.Suffix())
+		file, err := newEventFile(vfs.OS, path, f, 0, archiveMemory)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := file.lines([]byte(`{"event_type":"launch"}` + "\n")); err != nil {
+			t.Fatal(err)
+		}
+		file.abandon()
+		if info, err := os.Stat(path); f == format.CLP && (err != nil || info.Size() > 0) {
+			t.Errorf("%v, %v", info, err)
 		}
 	}
 }

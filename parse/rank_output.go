@@ -172,8 +172,10 @@ func (r *ranker) write(ctx context.Context, dir string) ([]FileReport, error) {
 	for i, out := range r.outOrd {
 		w := newWriter(r.o, r.spill, dir, out.name)
 		err := r.writeFile(ctx, w, out, plans[i], groups)
-		if e := w.close(); err == nil {
-			err = e
+		if err == nil {
+			err = w.finish()
+		} else {
+			w.abandon()
 		}
 		files = append(files, w.files...)
 		if err != nil {
@@ -201,7 +203,7 @@ func (r *ranker) writeFile(ctx context.Context, w *writer, out *output, fa *file
 			}
 			diff = append(k.appendLaunchDiff(nil, k.diffOccurrence, !r.o.compat), '\n')
 		}
-		if err := w.kernel(k, roof, diff); err != nil {
+		if err := w.kernel(ctx, k, roof, diff); err != nil {
 			return err
 		}
 		k.release()

@@ -3,6 +3,7 @@ package parse
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -48,7 +49,7 @@ const tailRoom = 16
 
 // kernel writes a kernel: its compilation, its launches, what is known about both. With a size limit, a kernel that
 // fits goes into one file, and of one that does not, everything but the launches does.
-func (w *writer) kernel(k *kernel, roof, diff []byte) error {
+func (w *writer) kernel(ctx context.Context, k *kernel, roof, diff []byte) error {
 	limit, big := w.o.MaxOutputSize, false
 	if limit > 0 {
 		need := stored(&k.head) + stored(&k.launches) + stored(&k.tail) + int64(len(roof)+len(diff))
@@ -60,9 +61,9 @@ func (w *writer) kernel(k *kernel, roof, diff []byte) error {
 		}
 	}
 	steps := []func() error{
-		func() error { return w.stream(&k.head, "compilation") },
-		func() error { return w.stream(&k.launches, "launch") },
-		func() error { return w.stream(&k.tail, "ir_analysis") },
+		func() error { return w.stream(ctx, &k.head, "compilation") },
+		func() error { return w.stream(ctx, &k.launches, "launch") },
+		func() error { return w.stream(ctx, &k.tail, "ir_analysis") },
 		func() error { return w.event(roof, "roofline") },
 		func() error { return w.event(diff, "launch_diff") },
 	}
@@ -106,8 +107,11 @@ func (w *writer) count(kind string, n int64) {
 }
 
 // stream writes the lines of a stream.
-func (w *writer) stream(t *stream, kind string) error {
+func (w *writer) stream(ctx context.Context, t *stream, kind string) error {
 	for _, b := range t.blocks {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if err := w.block(b); err != nil {
 			return err
 		}
@@ -318,8 +322,16 @@ func (w *writer) finish() error {
 	return err
 }
 
-// close completes the last file.
-func (w *writer) close() error { return w.finish() }
+// abandon closes the file as it is, for a parse that has failed, whose files are removed.
+func (w *writer) abandon() {
+	if w.sink != nil {
+		w.sink.abandon()
+	}
+	if w.file != nil {
+		_ = w.file.Close() // nobody wants what is in it
+	}
+	w.sink, w.file = nil, nil
+}
 
 // finishEvents completes a file of events.
 func (w *writer) finishEvents() error {
