@@ -111,13 +111,14 @@ func readAll(t *testing.T, data []byte, o *Options) {
 	}
 }
 
-// FuzzMessagePack reads arbitrary bytes as packets are read.
-func FuzzMessagePack(f *testing.F) {
+// FuzzPackets reads arbitrary bytes as packets are read.
+func FuzzPackets(f *testing.F) {
 	f.Add([]byte("\x81\xA5files\x91\x82\xA1n\xA2/0\xA1o\xCC\x80"))
 	f.Add([]byte("\x91\x83\xA1s\x00\xA1e\xD1\x01\x00\xA1f\xDE\x00\x01\xA1k\xCB\x40\x00\x00\x00\x00\x00\x00\x00"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		unpackAll(data)
 		m := metadata{patterns: map[uint64]string{}}
+		m.parseInfo(data)
+		m.parseFiles(data)
 		m.parseRanges(data)
 		m.parseTimestamps(data)
 	})

@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/tracehandler/tracehandler/event"
+	"github.com/tracehandler/tracehandler/internal/msgpack"
 )
 
 // The metadata section is one zstd stream:
@@ -135,7 +136,7 @@ func parseMetadata(b []byte) (*metadata, error) {
 }
 
 func (m *metadata) parseInfo(b []byte) error {
-	v, err := unpackAll(b)
+	v, err := msgpack.Decode(b)
 	if err != nil {
 		return err
 	}
@@ -147,7 +148,7 @@ func (m *metadata) parseInfo(b []byte) error {
 }
 
 func (m *metadata) parseFiles(b []byte) error {
-	v, err := unpackAll(b)
+	v, err := msgpack.Decode(b)
 	if err != nil {
 		return err
 	}
@@ -175,7 +176,7 @@ func (m *metadata) parseFiles(b []byte) error {
 }
 
 func (m *metadata) parseRanges(b []byte) error {
-	v, err := unpackAll(b)
+	v, err := msgpack.Decode(b)
 	if err != nil {
 		return err
 	}
@@ -255,3 +256,13 @@ func (p *fields) take(n uint64) []byte {
 func (p *fields) u32() uint32  { return binary.LittleEndian.Uint32(p.take(4)) }
 func (p *fields) u64() uint64  { return binary.LittleEndian.Uint64(p.take(8)) }
 func (p *fields) text() string { return string(p.take(p.u64())) }
+
+// member returns the value of a key of a map.
+func member(attrs []slog.Attr, key string) (any, bool) {
+	for _, a := range attrs {
+		if a.Key == key {
+			return a.Value.Any(), true
+		}
+	}
+	return nil, false
+}

@@ -2,7 +2,10 @@ package archive
 
 import (
 	"encoding/binary"
+	"fmt"
 	"log/slog"
+
+	"github.com/tracehandler/tracehandler/internal/msgpack"
 )
 
 // origin is a run of records that come from one place.
@@ -14,9 +17,9 @@ type origin struct {
 // NextSource says that the records which follow come from somewhere else: fields are to them what WriterOptions.Fields are to those
 // before. Records of different sources are not told apart by anything else.
 func (w *Writer) NextSource(fields []slog.Attr) error {
-	m, err := appendMsgpackMap(nil, fields)
+	m, err := msgpack.AppendMap(nil, fields)
 	if err != nil {
-		return err
+		return fmt.Errorf("archive: fields: %w", err)
 	}
 	w.sources = append(w.sources, origin{w.records, m})
 	w.held.Add(int64(len(m)) + 40)
@@ -28,9 +31,9 @@ func (w *Writer) SetFields(fields []slog.Attr) error {
 	if w.err != nil {
 		return w.err
 	}
-	m, err := appendMsgpackMap(nil, fields)
+	m, err := msgpack.AppendMap(nil, fields)
 	if err != nil {
-		return err
+		return fmt.Errorf("archive: fields: %w", err)
 	}
 	s := &w.sources[len(w.sources)-1]
 	w.held.Add(int64(len(m) - len(s.fields)))
@@ -49,9 +52,9 @@ func (w *Writer) ranges() []byte {
 		if i+1 < len(w.sources) {
 			end = w.sources[i+1].first
 		}
-		b = appendMsgpackUint(append(b, 0x83, 0xA1, 'e'), uint64(end))
+		b = msgpack.AppendUint(append(b, 0x83, 0xA1, 'e'), uint64(end))
 		b = append(append(b, 0xA1, 'f'), s.fields...)
-		b = appendMsgpackUint(append(b, 0xA1, 's'), uint64(s.first))
+		b = msgpack.AppendUint(append(b, 0xA1, 's'), uint64(s.first))
 	}
 	return b
 }

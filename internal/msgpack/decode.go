@@ -1,4 +1,4 @@
-package archive
+package msgpack
 
 import (
 	"encoding/binary"
@@ -9,11 +9,10 @@ import (
 	"github.com/tracehandler/tracehandler/event"
 )
 
-// The metadata section keeps some of its packets in MessagePack (https://github.com/msgpack/msgpack/blob/master/spec.md).
+// ErrInvalid is the error of bytes that are no MessagePack of the kind that this package reads.
+var ErrInvalid = errors.New("msgpack: no value that is known here")
 
-var errMsgpack = errors.New("no MessagePack that an archive has")
-
-const maxMsgpackDepth = 100
+const maxDepth = 100
 
 // unpacker reads MessagePack: maps with string keys, arrays, and scalars.
 type unpacker struct {
@@ -23,7 +22,7 @@ type unpacker struct {
 
 func (u *unpacker) take(n uint64) ([]byte, error) {
 	if n > uint64(len(u.b)-u.pos) {
-		return nil, errMsgpack
+		return nil, ErrInvalid
 	}
 	b := u.b[u.pos : u.pos+int(n)]
 	u.pos += int(n)
@@ -44,8 +43,8 @@ func (u *unpacker) uint(n uint64) (uint64, error) {
 // value reads one value: nil, a bool, int64, uint64 (only beyond int64), float64, string, []byte, []any, or []slog.Attr
 // for a map, whose order is kept.
 func (u *unpacker) value(depth int) (any, error) {
-	if depth > maxMsgpackDepth {
-		return nil, errMsgpack
+	if depth > maxDepth {
+		return nil, ErrInvalid
 	}
 	tag, err := u.uint(1)
 	if err != nil {
@@ -105,7 +104,7 @@ func (u *unpacker) value(depth int) (any, error) {
 	case 0xDE, 0xDF:
 		width = 2 << (tag - 0xDE)
 	default:
-		return nil, errMsgpack
+		return nil, ErrInvalid
 	}
 	n, err := u.uint(width)
 	if err != nil {
@@ -125,7 +124,7 @@ func (u *unpacker) value(depth int) (any, error) {
 
 func (u *unpacker) array(n uint64, depth int) (any, error) {
 	if n > uint64(len(u.b)-u.pos) {
-		return nil, errMsgpack
+		return nil, ErrInvalid
 	}
 	list := []any{}
 	for range n {
@@ -140,7 +139,7 @@ func (u *unpacker) array(n uint64, depth int) (any, error) {
 
 func (u *unpacker) mapping(n uint64, depth int) (any, error) {
 	if n > uint64(len(u.b)-u.pos) {
-		return nil, errMsgpack
+		return nil, ErrInvalid
 	}
 	attrs := []slog.Attr{}
 	for range n {
@@ -150,7 +149,7 @@ func (u *unpacker) mapping(n uint64, depth int) (any, error) {
 		}
 		name, ok := key.(string)
 		if !ok {
-			return nil, errMsgpack
+			return nil, ErrInvalid
 		}
 		v, err := u.value(depth + 1)
 		if err != nil {
@@ -177,22 +176,13 @@ func plain(v any) any {
 	return list
 }
 
-// unpackAll reads exactly one value, and nothing behind it.
-func unpackAll(b []byte) (any, error) {
+// Decode reads exactly one value, and nothing behind it: nil, a bool, int64, uint64 (only beyond int64), float64, string, []byte, []any,
+// or []slog.Attr for a map, whose order is kept; a map in an array is an event. Maps have strings as keys. What is returned is in proportion to b.
+func Decode(b []byte) (any, error) {
 	u := unpacker{b: b}
 	v, err := u.value(0)
 	if err == nil && u.pos != len(b) {
-		err = errMsgpack
+		err = ErrInvalid
 	}
 	return plain(v), err
-}
-
-// member returns the value of a key of a map.
-func member(attrs []slog.Attr, key string) (any, bool) {
-	for _, a := range attrs {
-		if a.Key == key {
-			return a.Value.Any(), true
-		}
-	}
-	return nil, false
 }
