@@ -91,7 +91,7 @@ func FuzzBest(f *testing.F) {
 	f.Add(testTexts(r, 1000), uint16(2))
 	var e Best
 	f.Fuzz(func(t *testing.T, piece []byte, times uint16) {
-		plain := bytes.Repeat(piece, min(int(times), (16<<10)/(len(piece)+1)))
+		plain := bytes.Repeat(piece, min(int(times), (4<<10)/(len(piece)+1)))
 		got, err := decodeZstd(t, e.Append(nil, plain))
 		if err != nil || !bytes.Equal(got, plain) {
 			t.Fatalf("%d bytes: %v", len(plain), err)
