@@ -93,6 +93,7 @@ type claim struct {
 	fs            vfs.FS
 	path, partial string
 	want          format.Format // of a trace that becomes a partial again
+	onlyRead      bool          // nothing is going to be changed
 	created       bool          // the partial is new
 	reopened      bool          // the partial was a finished trace
 }
@@ -130,7 +131,14 @@ func (c *claim) open(m Mode) (vfs.File, error) {
 
 // lock opens and locks the file called name, and makes sure that it is still called so.
 func (c *claim) lock(name string) (vfs.File, error) {
-	f, err := c.fs.OpenFile(name, os.O_RDWR, 0)
+	flag := os.O_RDWR
+	if c.onlyRead {
+		flag = os.O_RDONLY
+		if info, err := c.fs.Lstat(name); err == nil && !info.Mode().IsRegular() { // opening a pipe to read it would wait for a writer
+			return nil, fmt.Errorf("finalize: %s is not a regular file", name)
+		}
+	}
+	f, err := c.fs.OpenFile(name, flag, 0)
 	if err != nil {
 		return nil, fmt.Errorf("finalize: %w", err)
 	}

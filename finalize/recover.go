@@ -76,6 +76,9 @@ func recoverDir(dir string, o Options) ([]Report, error) {
 		if !ok || !e.Type().IsRegular() {
 			continue
 		}
+		if o.Context != nil && o.Context.Err() != nil {
+			return reports, errors.Join(append(errs, o.Context.Err())...)
+		}
 		path := filepath.Join(dir, name)
 		if _, ok := temporary.Of(e.Name()); ok {
 			errs = append(errs, dropTemporary(path+naming.PartialSuffix, o))
@@ -129,7 +132,7 @@ func dropJournal(trace string, o Options) error {
 
 // recoverFile completes the partial of the trace at path.
 func recoverFile(path string, o Options) (Report, error) {
-	c := claim{fs: o.FS, path: path, partial: path + naming.PartialSuffix}
+	c := claim{fs: o.FS, path: path, partial: path + naming.PartialSuffix, onlyRead: o.DryRun}
 	if _, ok := temporary.Of(filepath.Base(c.partial)); ok {
 		return Report{}, dropTemporary(c.partial, o)
 	}
@@ -140,15 +143,20 @@ func recoverFile(path string, o Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
+	looked, err := o.watch(f)
+	if err != nil {
+		return Report{}, errors.Join(err, f.Close())
+	}
 	if o.DryRun {
 		rep := Report{Path: c.partial, Partial: c.partial}
-		err := errors.Join(survey(f, &rep), f.Close())
+		err := errors.Join(survey(looked, &rep), f.Close())
 		return rep, err
 	}
-	p := &Partial{fs: o.FS, f: f, path: path, old: true, report: Report{Path: c.partial, Partial: c.partial}}
+	p := &Partial{fs: o.FS, f: looked, path: path, old: true, report: Report{Path: c.partial, Partial: c.partial}}
 	if err := p.recover(); err != nil {
 		return p.report, errors.Join(err, p.release())
 	}
+	p.f = f
 	r, err := p.Complete(CompleteOptions{BeforePublish: o.BeforePublish, Archive: o.Archive})
 	if p.f != nil {
 		err = errors.Join(err, p.release())

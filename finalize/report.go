@@ -1,6 +1,7 @@
 package finalize
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/tracehandler/tracehandler/format"
@@ -16,6 +17,13 @@ type Options struct {
 	// DryRun makes Recover report what it would do, and change nothing. It does not look into the journal of an interrupted
 	// recovery. Verify ignores it.
 	DryRun bool
+
+	// Context, if not nil, ends Recover while it reads a partial, which then stays as it is. How the making of an archive is
+	// ended stands in Archive.
+	Context context.Context
+
+	// OnProgress, if not nil, is told by Recover how far it has read a partial, in bytes of the file.
+	OnProgress func(done, total int64)
 
 	// Archive says how Recover makes archives of the format clp.
 	Archive ArchiveOptions

@@ -75,3 +75,22 @@ func (p *progress) done() {
 		_ = p.bar.Clear()
 	}
 }
+
+// parts is the progress of one file after the other.
+type parts struct {
+	cmd   *cobra.Command
+	label string
+	bar   *progress
+	total int64 // of bar
+}
+
+// set says that done bytes are done of the file that has total of them.
+func (p *parts) set(done, total int64) {
+	if p.bar == nil || total != p.total {
+		p.bar.done()
+		p.bar, p.total = newProgress(p.cmd, p.label, total), total
+	}
+	p.bar.set(done)
+}
+
+func (p *parts) done() { p.bar.done() }

@@ -59,19 +59,27 @@ func runRecover(cmd *cobra.Command, args []string, o *recoverOptions) error {
 			}
 			continue
 		}
-		bar := newProgress(cmd, "archiving", -1)
-		reports, err := finalize.Recover(path, &finalize.Options{DryRun: o.dryRun, Archive: finalize.ArchiveOptions{
-			Context: ctx, OnProgress: func(done, _ int64) { bar.set(done) },
-		}})
-		bar.done()
+		reading, archiving := parts{cmd: cmd, label: "recovering"}, parts{cmd: cmd, label: "archiving"}
+		reports, err := finalize.Recover(path, &finalize.Options{
+			DryRun: o.dryRun, Context: ctx, OnProgress: reading.set,
+			Archive: finalize.ArchiveOptions{Context: ctx, OnProgress: func(done, total int64) {
+				reading.done()
+				archiving.set(done, total)
+			}},
+		})
+		reading.done()
+		archiving.done()
 		for i := range reports {
 			found++
-			if o.quiet {
+			if r := &reports[i]; o.quiet || !(r.Published || r.Removed || o.dryRun) { // else the error tells
 				continue
 			}
 			if _, err := fmt.Fprintln(cmd.OutOrStdout(), recovered(&reports[i], o.dryRun)); err != nil {
 				return err
 			}
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
 		for _, err := range each(err) {
 			var locked *finalize.LockedError
