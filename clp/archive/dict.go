@@ -26,9 +26,11 @@ type dictionary struct {
 	once   sync.Once
 	failed error // why it could not be loaded
 
-	// of a dictionary that was decoded as a whole
+	flat flatEntries // of a small dictionary that was decoded as a whole
+
+	// of a large one
 	text  blob
-	ends  []uint32 // where entries end, modulo 2³²
+	ends  []uint32 // where entries end in flat or in text, modulo 2³²
 	wraps []int    // the entries in which the next 2³² bytes begin
 
 	// of one that has frames
@@ -63,9 +65,12 @@ func (d *dictionary) load(in *input, s section) error {
 		return nil
 	}
 	count := binary.LittleEndian.Uint64(b[:])
+	if d.flat.whole { // a search has read it
+		return d.locate()
+	}
 	in.open(s.part(8, s.size-8), -1)
 	var tail []byte // what has not filled a page yet
-	err := in.entries(count, min(maxEntry, p.limit/2), func(first uint64, plain []byte) error {
+	pages := func(plain []byte) error {
 		for len(plain) >= 8 {
 			n := binary.LittleEndian.Uint64(plain)
 			from := d.text.size + int64(len(tail))
@@ -93,6 +98,22 @@ func (d *dictionary) load(in *input, s section) error {
 			}
 		}
 		return nil
+	}
+	flat, large := flatEntries{pool: p}, false
+	err := in.entries(count, min(maxEntry, p.limit/2), func(_ uint64, plain []byte) error {
+		if large {
+			return pages(plain)
+		}
+		if flat.add(plain) {
+			return nil
+		}
+		large = true
+		before := flat.text
+		flat.drop()
+		if err := pages(before); err != nil {
+			return err
+		}
+		return pages(plain)
 	})
 	var damage *CorruptError
 	switch {
@@ -103,6 +124,11 @@ func (d *dictionary) load(in *input, s section) error {
 	default:
 		return err
 	}
+	if !large {
+		flat.whole = d.err == nil
+		d.flat = flat
+		return d.locate()
+	}
 	d.count = len(d.ends)
 	if len(tail) > 0 {
 		return d.addPage(tail)
@@ -110,8 +136,61 @@ func (d *dictionary) load(in *input, s section) error {
 	return nil
 }
 
+// locate finds the entries of flat, all of which are whole.
+func (d *dictionary) locate() error {
+	n := 0
+	_ = eachEntry(d.flat.text, func([]byte) error { n++; return nil })
+	if err := d.pool.take(4 * int64(n)); err != nil {
+		return err
+	}
+	d.ends = make([]uint32, 0, n)
+	at := uint32(0)
+	_ = eachEntry(d.flat.text, func(text []byte) error {
+		at += 8 + uint32(len(text))
+		d.ends = append(d.ends, at)
+		return nil
+	})
+	d.count = n
+	return nil
+}
+
 func (d *dictionary) addPage(b []byte) error {
 	return d.text.add(append(make([]byte, 0, len(b)), b...))
+}
+
+// flatEntries is the entries of a dictionary as they are stored, up to a bound.
+type flatEntries struct {
+	pool  *pool
+	text  []byte
+	whole bool // it is all of them
+}
+
+// flatShare is the part of the memory that entries may take.
+const flatShare = 12
+
+// add adds whole entries, unless they become too many.
+func (e *flatEntries) add(plain []byte) bool {
+	n, most := int64(len(e.text)+len(plain)), e.pool.limit/flatShare
+	if n > most {
+		return false
+	}
+	if n > int64(cap(e.text)) {
+		grown := max(n, min(2*int64(cap(e.text)), most))
+		more := grown - int64(cap(e.text))
+		if e.pool.take(more) != nil {
+			e.pool.give(more)
+			return false
+		}
+		e.text = append(make([]byte, 0, grown), e.text...)
+	}
+	e.text = append(e.text, plain...)
+	return true
+}
+
+// drop lets them go.
+func (e *flatEntries) drop() {
+	e.pool.give(int64(cap(e.text)))
+	e.text, e.whole = nil, false
 }
 
 // framed has the dictionary read the frames that it needs when it needs them.
@@ -220,6 +299,13 @@ func (d *dictionary) entry(id uint64, scratch *[]byte) ([]byte, error) {
 			from += c.ends[i-1]
 		}
 		return c.bytes[from:c.ends[i]], nil
+	}
+	if d.flat.text != nil {
+		from := uint32(8)
+		if id > 0 {
+			from += d.ends[id-1]
+		}
+		return d.flat.text[from:d.ends[id]], nil
 	}
 	var from int64
 	if id > 0 {

@@ -164,6 +164,10 @@ func (d Dictionary) frames(x *archiveIndex, want func(frame int) bool, f func(fi
 }
 
 func (d Dictionary) stream(f func(first uint64, plain []byte) error) error {
+	alone := d.r.pipe == nil // nobody loads it meanwhile
+	if alone && d.d.flat.whole {
+		return f(0, d.d.flat.text)
+	}
 	s := d.r.box.sections[d.d.name]
 	var b [8]byte
 	if s.size < 8 {
@@ -180,7 +184,17 @@ func (d Dictionary) stream(f func(first uint64, plain []byte) error) error {
 	in.count = &d.r.spent.dicts
 	in.open(s.part(8, s.size-8), -1)
 	defer func() { d.r.spent.dicts.add(0, in.offset()) }()
-	return in.entries(count, min(maxEntry, d.r.pool.limit/2), f)
+	flat, keep := flatEntries{pool: d.r.pool}, alone
+	err = in.entries(count, min(maxEntry, d.r.pool.limit/2), func(first uint64, plain []byte) error {
+		keep = keep && flat.add(plain)
+		return f(first, plain)
+	})
+	if flat.whole = keep && err == nil && in.finish() == nil && d.d.count == 0; flat.whole {
+		d.d.flat = flat
+	} else {
+		flat.drop()
+	}
+	return err
 }
 
 // scanInput returns the input of searches, which goes its own way through a section.

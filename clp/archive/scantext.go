@@ -21,7 +21,7 @@ type TextTest struct {
 	never   bool
 	fold    bool
 	held    map[string]bool // runs of the pattern that dictionary variables have
-	byWord  []bool          // of log types: they match only if a variable is in words; nil if none do
+	byWord  [][]int         // of log types that match only if a variable is in words: the places of those of the dictionary
 	words   *IDSet          // nil if it is not known
 	needs   []need
 	windows []window // that matching records lie in, nil if it is not known
@@ -78,13 +78,13 @@ func (r *Reader) NewTextTest(pattern *encoding.Query, fold bool) (*TextTest, err
 		return nil, err
 	}
 	narrow := pattern.Narrow(func(run []byte) bool { return t.held[string(run)] })
-	t.byWord = make([]bool, len(t.types))
+	t.byWord = make([][]int, len(t.types))
 	few := 0
 	for i, text := range types {
 		if narrow.MayMatchLogtype(text) {
 			t.types[ids[i]], t.never = maybe, false
 			t.keep(ids[i], text)
-			t.byWord[ids[i]] = true
+			t.byWord[ids[i]] = places(t.kinds[ids[i]])
 			few++
 		}
 	}
@@ -252,6 +252,17 @@ func placeholders(logtype []byte) (list []byte) {
 	return list
 }
 
+// places returns where the variables of the dictionary are among those of a log type.
+func places(kinds []byte) []int {
+	list := []int{}
+	for i, kind := range kinds {
+		if kind == encoding.DictPlaceholder {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
 // text evaluates a test on n rows from row from on.
 func (s *scan) text(t *TextTest, c *scanColumn, from int64, n int, rows []uint64) (may, must []uint64, err error) {
 	b, err := s.bytes(&c.values, c.off+8*from, 8*int64(n))
@@ -270,6 +281,9 @@ func (s *scan) text(t *TextTest, c *scanColumn, from int64, n int, rows []uint64
 			cell := binary.LittleEndian.Uint64(b[8*(64*w+i):])
 			v := t.logType(cell & 0xFFFFFF)
 			if v == maybe {
+				if t.words != nil && s.lacksWord(t, c, cell) {
+					continue
+				}
 				if v, err = s.cell(t, c, cell); err != nil {
 					return nil, nil, err
 				}
@@ -308,7 +322,7 @@ func (s *scan) cell(t *TextTest, c *scanColumn, cell uint64) (certainty, error) 
 			return no, nil
 		}
 	}
-	if t.words != nil && t.lacksWord(id, kinds, vars) {
+	if t.lacksWord(id, vars) {
 		return no, nil
 	}
 	return s.match(t, t.known[id], vars)
@@ -328,13 +342,27 @@ func (n *need) met(kinds, vars []byte) bool {
 	return false
 }
 
-// lacksWord reports whether a text would need a dictionary variable that it does not have.
-func (t *TextTest) lacksWord(id uint64, kinds, vars []byte) bool {
-	if id >= uint64(len(t.byWord)) || !t.byWord[id] {
+// lacksWord reports whether a text would need a variable of the dictionary that it does not have, as far as its variables are at
+// hand.
+func (s *scan) lacksWord(t *TextTest, c *scanColumn, cell uint64) bool {
+	id, index := cell&0xFFFFFF, int64(cell>>24)
+	if id >= uint64(len(t.kinds)) {
 		return false
 	}
-	for i, kind := range kinds {
-		if kind == encoding.DictPlaceholder && t.words.Has(binary.LittleEndian.Uint64(vars[8*i:])) {
+	at := c.off + 8*s.table.records + 8 + 8*index - c.vars.from
+	if n := len(t.kinds[id]); at < 0 || at+int64(8*n) > int64(len(c.vars.plain)) || index > c.variables-int64(n) {
+		return false
+	}
+	return t.lacksWord(id, c.vars.plain[at:])
+}
+
+// lacksWord reports whether a text of a log type would need a variable of the dictionary that vars do not have.
+func (t *TextTest) lacksWord(id uint64, vars []byte) bool {
+	if t.words == nil || id >= uint64(len(t.byWord)) || t.byWord[id] == nil {
+		return false
+	}
+	for _, i := range t.byWord[id] {
+		if t.words.Has(binary.LittleEndian.Uint64(vars[8*i:])) {
 			return false
 		}
 	}
