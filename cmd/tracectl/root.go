@@ -2,8 +2,10 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -70,7 +72,11 @@ func checkArgs(root *cobra.Command) {
 func checkArgsOf(cmd *cobra.Command) {
 	if check := cmd.Args; check != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
-			if err := check(cmd, args); err != nil {
+			err := check(cmd, args)
+			if err != nil && strings.Contains(err.Error(), "arg(s)") { // cobra's: how many, not which
+				err = fmt.Errorf("usage: %s", cmd.UseLine())
+			}
+			if err != nil {
 				return &usageError{cmd, err}
 			}
 			return nil
