@@ -177,14 +177,23 @@ func (e *blockEncoder) sequences(dst []byte, sequences []sequence, d *distances)
 		dst = append(dst, 255, byte(n-0x7F00), byte((n-0x7F00)>>8))
 	}
 	var lls, mls, ofs [64]uint32
-	e.offsets = e.offsets[:0]
-	for _, s := range sequences {
-		offset := d.code(s.distance, s.literals)
-		e.offsets = append(e.offsets, offset)
+	if cap(e.offsets) < n {
+		e.offsets = make([]uint32, n)
+	}
+	offsets := e.offsets[:n]
+	again := uint32(0)
+	for i, s := range sequences {
 		lls[literalCode(s.literals)]++
 		mls[matchCode(s.match)]++
-		ofs[offsetCode(offset)]++
+		if s.distance == d[0] && s.literals > 0 { // as a rule, in columns
+			offsets[i] = 1
+			again++
+			continue
+		}
+		offsets[i] = d.code(s.distance, s.literals)
+		ofs[offsetCode(offsets[i])]++
 	}
+	ofs[0] += again
 	at := len(dst)
 	dst = append(dst, 0)
 	modes := byte(0)
@@ -200,39 +209,45 @@ func (e *blockEncoder) sequences(dst []byte, sequences []sequence, d *distances)
 		return t
 	}
 	llTable := describe(&e.ll, lls[:36], fseLog, usualLL, 6, literalCode(sequences[0].literals))
-	ofTable := describe(&e.of, ofs[:32], fseLogOffset, usualOF, 4, offsetCode(e.offsets[0]))
+	ofTable := describe(&e.of, ofs[:32], fseLogOffset, usualOF, 4, offsetCode(offsets[0]))
 	mlTable := describe(&e.ml, mls[:53], fseLog, usualML, 2, matchCode(sequences[0].match))
 	dst[at] = modes
 
+	// What is told first is decoded last.
 	w := bitWriter{out: dst}
 	var ll, of, ml uint32
-	for i := n - 1; i >= 0; i-- {
-		s, offset := sequences[i], e.offsets[i]
-		lc, mc, oc := literalCode(s.literals), matchCode(s.match), offsetCode(offset)
-		if i == n-1 {
-			if mlTable != nil {
-				ml = mlTable.first(mc)
-			}
-			if ofTable != nil {
-				of = ofTable.first(oc)
-			}
-			if llTable != nil {
-				ll = llTable.first(lc)
-			}
-		} else {
-			if ofTable != nil {
-				of = ofTable.next(&w, of, oc)
-			}
-			if mlTable != nil {
-				ml = mlTable.next(&w, ml, mc)
-			}
-			if llTable != nil {
-				ll = llTable.next(&w, ll, lc)
-			}
-		}
+	i := n - 1
+	s := sequences[i]
+	lc, mc, oc := literalCode(s.literals), matchCode(s.match), offsetCode(offsets[i])
+	if mlTable != nil {
+		ml = mlTable.first(mc)
+	}
+	if ofTable != nil {
+		of = ofTable.first(oc)
+	}
+	if llTable != nil {
+		ll = llTable.first(lc)
+	}
+	for {
 		w.add(uint64(s.literals)&(1<<literalBits[lc]-1), uint(literalBits[lc]))
 		w.add(uint64(s.match-3)&(1<<matchBits[mc]-1), uint(matchBits[mc]))
-		w.add(uint64(offset)&(1<<oc-1), uint(oc))
+		if oc > 0 {
+			w.add(uint64(offsets[i])&(1<<oc-1), uint(oc))
+		}
+		if i--; i < 0 {
+			break
+		}
+		s = sequences[i]
+		lc, mc, oc = literalCode(s.literals), matchCode(s.match), offsetCode(offsets[i])
+		if ofTable != nil {
+			of = ofTable.next(&w, of, oc)
+		}
+		if mlTable != nil {
+			ml = mlTable.next(&w, ml, mc)
+		}
+		if llTable != nil {
+			ll = llTable.next(&w, ll, lc)
+		}
 	}
 	if mlTable != nil {
 		mlTable.last(&w, ml)
