@@ -9,7 +9,7 @@ import (
 func TestBestLevel(t *testing.T) {
 	var lines [][]byte
 	for i := range blockRows + 5000 {
-		lines = append(lines, fmt.Appendf(nil, `{"n":%d,"msg":"value %d of %d","id":"%x"}`, i*7%1000, i%301, i%7, i*2654435761%100_000))
+		lines = append(lines, fmt.Appendf(nil, `{"n":%d,"msg":"value %d of %d","id":"%x"}`, i*7%1000, i%301, i%7, int64(i)*2654435761%100_000))
 	}
 	usual, best := write(t, lines, nil), write(t, lines, &WriterOptions{Level: bestLevel})
 	want, _, err := digest(usual, nil)

@@ -23,8 +23,8 @@ func TestRoundTrip(t *testing.T) {
 		bytes int
 	}{
 		{nil, nil, 1}, {true, true, 1}, {false, false, 1},
-		{0, int64(0), 1}, {127, int64(127), 1}, {128, int64(128), 2}, {1 << 8, int64(1 << 8), 3}, {1 << 16, int64(1 << 16), 5}, {1 << 32, int64(1 << 32), 9},
-		{-1, int64(-1), 9}, {math.MinInt64, int64(math.MinInt64), 9}, {uint64(math.MaxUint64), uint64(math.MaxUint64), 9}, {1.5, 1.5, 9},
+		{0, int64(0), 1}, {127, int64(127), 1}, {128, int64(128), 2}, {1 << 8, int64(1 << 8), 3}, {1 << 16, int64(1 << 16), 5}, {int64(1 << 32), int64(1 << 32), 9},
+		{-1, int64(-1), 9}, {int64(math.MinInt64), int64(math.MinInt64), 9}, {uint64(math.MaxUint64), uint64(math.MaxUint64), 9}, {1.5, 1.5, 9},
 		{"", "", 1}, {strings.Repeat("x", 31), strings.Repeat("x", 31), 32}, {strings.Repeat("x", 32), strings.Repeat("x", 32), 34},
 		{strings.Repeat("x", 256), strings.Repeat("x", 256), 259}, {strings.Repeat("x", 1<<16), strings.Repeat("x", 1<<16), 1<<16 + 5},
 		{[]any{int64(1), "a", []any{}}, []any{int64(1), "a", []any{}}, 5}, {make([]any, 20), make([]any, 20), 25},
