@@ -270,7 +270,7 @@ func (a *archiveOut) begin() error {
 	p := &archivePart{f: f, first: a.events}
 	a.parts = append(a.parts, p)
 	p.w, err = archive.NewWriter(f, &archive.WriterOptions{
-		Level: c.o.Level, Memory: c.o.Memory, Spill: a.spill, TimeKey: a.time, TimeAuto: a.auto, Concurrency: runtime.GOMAXPROCS(0),
+		Level: c.o.Level, Memory: c.o.Memory, Spill: a.spill, TimeKey: a.time, TimeAuto: a.auto, Structured: c.o.StructuredArrays, Concurrency: runtime.GOMAXPROCS(0),
 		Fields: a.from.Attrs(),
 	})
 	a.copied = p

@@ -124,6 +124,33 @@ func TestArchiveSet(t *testing.T) {
 	}
 }
 
+// TestStructuredArrays takes arrays apart: the lines are the same, and the values in arrays are columns.
+func TestStructuredArrays(t *testing.T) {
+	dir := t.TempDir()
+	text := lines(50)
+	src := filepath.Join(dir, "app.ndjson")
+	write(t, src, text)
+	for _, structured := range []bool{false, true} {
+		dst := filepath.Join(dir, fmt.Sprint(structured, ".clp"))
+		if _, err := File(t.Context(), src, dst, format.CLP, &Options{StructuredArrays: structured}); err != nil {
+			t.Fatal(err)
+		}
+		if got := content(t, dst); got != text {
+			t.Errorf("structured %v: other lines", structured)
+		}
+		r, err := reader.Open(dst, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for table := range r.Archive().Tables() {
+			if table.Structured != structured {
+				t.Errorf("structured %v: %+v", structured, table)
+			}
+		}
+		r.Close()
+	}
+}
+
 func TestArchiveErrors(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name, text string) string {

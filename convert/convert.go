@@ -24,6 +24,10 @@ type Options struct {
 	// what an archive that is read has, and otherwise "time".
 	TimeKey string
 
+	// StructuredArrays takes the arrays of events apart, for format.CLP: their values become columns, by which queries on large
+	// arrays of numbers take less time, instead of text. The events are the same.
+	StructuredArrays bool
+
 	// Memory is what making an archive may hold, in bytes, about; 0 means 256 MiB. What needs more becomes several archives.
 	Memory int64
 

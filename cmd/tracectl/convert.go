@@ -21,8 +21,9 @@ import (
 
 type convertOptions struct {
 	writing
-	salvage bool
-	quiet   bool
+	structured bool
+	salvage    bool
+	quiet      bool
 }
 
 func newConvertCommand() *cobra.Command {
@@ -56,6 +57,7 @@ all sources, and goes to standard output without -o.`,
 	o.writing.add(cmd, "write to this `file` or into this directory; - is standard output", toChrome)
 	f := cmd.Flags()
 	f.StringVar(&o.timeKey, "time-key", "", "for clp: the `key` that has the time of events, such as ts, at.start or @timestamp.unix_millisecs (default time, or that of an archive)")
+	f.BoolVar(&o.structured, "structurize-arrays", false, "for clp: make columns of the values in arrays, instead of text")
 	f.BoolVar(&o.salvage, "salvage", false, "convert what is intact of a damaged trace")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print nothing but errors")
 	return cmd
@@ -72,6 +74,14 @@ func runConvert(cmd *cobra.Command, args []string, o *convertOptions) error {
 	paths, err := findInputs(cmd, args)
 	if err != nil {
 		return err
+	}
+	if o.structured {
+		if to != format.CLP {
+			return &usageError{cmd, errors.New("--structurize-arrays is for files that become archives: --to clp")}
+		}
+		if slices.Contains(paths, stdin) {
+			return &usageError{cmd, errors.New("--structurize-arrays is for files, not for standard input")}
+		}
 	}
 	if o.timeKey != "" {
 		if to != format.CLP {
@@ -152,7 +162,7 @@ func convertTogether(ctx context.Context, cmd *cobra.Command, paths []string, ds
 	bar := newProgress(cmd, filepath.Base(src), size)
 	t.hide = bar.hide
 	options := &convert.Options{
-		Level: o.effort, Overwrite: o.overwrite, Salvage: o.salvage, TimeKey: o.timeKey,
+		Level: o.effort, Overwrite: o.overwrite, Salvage: o.salvage, TimeKey: o.timeKey, StructuredArrays: o.structured,
 		Progress: bar.set, Read: readerOptions(cmd),
 	}
 	var r convert.Report
