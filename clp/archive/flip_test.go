@@ -55,7 +55,7 @@ func TestFlip(t *testing.T) {
 	for name, c := range map[string]struct {
 		lines [][]byte
 		tries int // bytes that are changed, 0 for all
-	}{"small": {small, 0}, "middle": {middle, 300}, "large": {large, 40}} {
+	}{"few": {fewLines(), 0}, "small": {small, 0}, "middle": {middle, 300}, "large": {large, 40}} {
 		t.Run(name, func(t *testing.T) {
 			data := write(t, c.lines, &WriterOptions{TimeKey: []string{"time"}})
 			o := &Options{Parallel: 1}
@@ -67,7 +67,7 @@ func TestFlip(t *testing.T) {
 			if index := openBytes(t, data, nil).index() != nil; index != (name == "large") {
 				t.Fatalf("an index: %v", index)
 			}
-			if sums := openBytes(t, data, nil).box.header.sums != nil; sums != (name == "small") {
+			if sums := openBytes(t, data, nil).box.header.sums != nil; sums != (name == "few") {
 				t.Fatalf("checksums in the header: %v", sums)
 			}
 			failed, step := 0, 1

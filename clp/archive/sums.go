@@ -30,7 +30,7 @@ const (
 
 	// summed is what an archive with such checksums was made of at most, and what it has, uncompressed, in its tables, and in each
 	// of its dictionaries: each a part of a block of zstd, which damage takes as a whole anyway.
-	summed = 8 << 10
+	summed = 1 << 10
 
 	maxSummed = maxMetadata // bytes that have a checksum
 )
