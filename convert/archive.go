@@ -208,11 +208,15 @@ func (a *archiveOut) add(l *reader.Line) error {
 		if err == nil {
 			break
 		}
+		full := errors.Is(err, archive.ErrFull)
+		if full { // only a record begins the next archive: no archive is empty
+			_, err = event.Parse(o.User)
+		}
 		var syntax *event.SyntaxError
 		if errors.As(err, &syntax) {
 			return c.bad(&reader.LineError{Path: c.r.Path(), Line: l.Number, Offset: l.Offset, Column: syntax.Offset, Expected: "a JSON object", Err: err})
 		}
-		if !errors.Is(err, archive.ErrFull) {
+		if !full || err != nil {
 			return fmt.Errorf("line %d: %w", l.Number, err)
 		}
 		if err := a.finish(false); err != nil {

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -121,6 +122,38 @@ func TestArchiveSet(t *testing.T) {
 	var damage *reader.DamageError
 	if _, err := File(t.Context(), dst, filepath.Join(dir, "less.ndjson"), format.Plain, nil); !errors.As(err, &damage) || damage.Lost != second || second == 0 {
 		t.Errorf("%v, of a part with %d events", err, second)
+	}
+}
+
+// TestArchiveSetEnd has a trace end, or seem to go on, just where an archive is full: no archive is empty.
+func TestArchiveSetEnd(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // so that an archive is full at the same event each time
+	dir := t.TempDir()
+	src, dst := filepath.Join(dir, "app.ndjson"), filepath.Join(dir, "app.clp")
+	o := &Options{Memory: 200 << 10, Salvage: true, Overwrite: true}
+	text := lines(3000)
+	write(t, src, text)
+	rep, err := File(t.Context(), src, dst, format.CLP, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rep.Parts) == 0 {
+		t.Fatal("one archive was enough")
+	}
+	full := int(count(t, rep.Parts[0], "*")) // lines that fit
+	for _, name := range rep.Parts {
+		os.Remove(name)
+	}
+	some := strings.Join(strings.SplitAfter(text, "\n")[:full], "")
+	for _, end := range []string{"", "{no event\n", "{no event\n\n{\"a\":\n"} {
+		write(t, src, some+end)
+		rep, err := File(t.Context(), src, dst, format.CLP, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rep.Lines != int64(full) || rep.Parts != nil || rep.Damaged != int64(strings.Count(end, "{")) {
+			t.Errorf("%q: %+v", end, rep)
+		}
 	}
 }
 
