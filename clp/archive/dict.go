@@ -99,7 +99,7 @@ func (d *dictionary) load(in *input, s section) error {
 		}
 		return nil
 	}
-	flat, large := flatEntries{pool: p}, false
+	flat, large := flatEntries{pool: p}, !p.flattens(s)
 	err := in.entries(count, min(maxEntry, p.limit/2), func(_ uint64, plain []byte) error {
 		if large {
 			return pages(plain)
@@ -167,6 +167,9 @@ type flatEntries struct {
 
 // flatShare is the part of the memory that entries may take.
 const flatShare = 12
+
+// flattens reports whether the entries of a dictionary may be few enough: as a rule they are compressed to a quarter.
+func (p *pool) flattens(s section) bool { return s.size <= p.limit/flatShare/3 }
 
 // add adds whole entries, unless they become too many.
 func (e *flatEntries) add(plain []byte) bool {

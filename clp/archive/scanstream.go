@@ -103,7 +103,7 @@ func (st *streamScan) run(r *Reader, room *keepRoom) error {
 	defer r.inputs.put(in)
 	l := &chosenPages{r: r, streamFeed: r.feed(in, int(st.stream))}
 	defer func() { r.spent.columns.add(0, l.at) }()
-	if st.keep {
+	if st.keep && r.keepable(st.tables, room) {
 		l.blob, l.room = &blob{pool: r.pool, refill: func() error { return r.refill(int(st.stream)) }}, room
 	}
 	wanted := false
@@ -126,6 +126,16 @@ func (st *streamScan) run(r *Reader, room *keepRoom) error {
 		}
 	}
 	return l.settle(&r.streams[st.stream], wanted)
+}
+
+// keepable reports whether pages of the tables may be few enough: as a rule, they are packed to a quarter or a third.
+func (r *Reader) keepable(tables []*tableScan, room *keepRoom) bool {
+	for _, ts := range tables {
+		if r.tables.list[ts.table].size/4 > room.left.Load() {
+			return false
+		}
+	}
+	return true
 }
 
 // settle gives the stream what was kept of it, if it is wanted.
@@ -253,7 +263,7 @@ type columnScan struct {
 	f      *streamFeed
 	column int
 	leaves []*Condition
-	cells  []byte // of texts whose variables are needed
+	cells  [][]byte // of texts whose variables are needed, of each block
 }
 
 // values reads the values, and evaluates the conditions on them. It keeps them if the variables behind them are needed, too. It
@@ -267,30 +277,28 @@ func (c *columnScan) values(keep bool) (more bool, err error) {
 	for k := range c.ts.may.blocks {
 		from := int64(k) * blockRows
 		n := int(width * min(blockRows, s.table.records-from))
-		at := 0
-		if keep {
-			at = len(buf)
-		}
-		if cap(buf) < at+n {
-			grown := min(max(2*cap(buf), at+n), int(width*s.table.records))
-			if err := s.take(int64(grown - cap(buf))); err != nil {
+		if buf == nil || keep {
+			if err := s.take(int64(n)); err != nil {
 				return false, err
 			}
-			buf = append(make([]byte, 0, grown), buf[:at]...)
+			buf = make([]byte, n)
 		}
-		buf = buf[:at+n]
-		if err := c.f.get(buf[at:]); err != nil {
+		buf = buf[:n]
+		if err := c.f.get(buf); err != nil {
 			return false, err
+		}
+		if keep {
+			c.cells = append(c.cells, buf)
 		}
 		if col.typ.isDelta() {
 			sum = sumUp(buf, sum)
 		}
-		col.values = run{from: col.off + width*from, plain: buf[at:]}
+		col.values = run{from: col.off + width*from, plain: buf}
 		if err := c.evaluate(s, k); err != nil {
 			return false, err
 		}
 	}
-	c.cells, col.values = buf, run{}
+	col.values = run{}
 	for _, leaf := range c.leaves {
 		s.leaves[leaf].come = true
 	}
@@ -307,8 +315,8 @@ func (c *columnScan) texts() error {
 	s := c.ts.scan
 	col := &s.columns[c.column]
 	index := func(block int) int64 {
-		if row := int64(block) * blockRows; row < s.table.records {
-			return min(int64(binary.LittleEndian.Uint64(c.cells[8*row:])>>24), col.variables)
+		if block < len(c.cells) {
+			return min(int64(binary.LittleEndian.Uint64(c.cells[block])>>24), col.variables)
 		}
 		return col.variables
 	}
@@ -337,8 +345,7 @@ func (c *columnScan) texts() error {
 			return err
 		}
 		block := s.clone()
-		cells := c.cells[8*int64(k)*blockRows:]
-		block.columns[c.column].values = run{from: col.off + 8*int64(k)*blockRows, plain: cells[:min(len(cells), 8*blockRows)]}
+		block.columns[c.column].values = run{from: col.off + 8*int64(k)*blockRows, plain: c.cells[k]}
 		block.columns[c.column].vars = run{from: begin + 8*from, plain: *buf}
 		block.message, block.word = nil, nil
 		group.do(func() {
