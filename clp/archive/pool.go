@@ -21,6 +21,7 @@ type pool struct {
 	floor   int64        // bytes that plain pages may take, whatever else is held
 	held    atomic.Int64 // taken for good: tree, schemas, tables, compressed pages
 	scratch Scratch
+	tight   bool // all of an archive is loaded: pages come and go, and what is garbage takes memory, too
 
 	mu      sync.Mutex // guards what follows, and of pages what is not atomic
 	plain   int64      // bytes of plain pages
@@ -117,7 +118,11 @@ func (p *pool) keep(pg *page, c *content) error {
 	pg.ring = int32(len(p.ring))
 	p.ring = append(p.ring, pg)
 	p.plain += c.size()
-	for p.plain > max(p.limit/2-p.held.Load(), p.floor) && len(p.ring) > 1 {
+	most := p.limit / 2
+	if p.tight {
+		most = p.limit / 16 * 5
+	}
+	for p.plain > max(most-p.held.Load(), p.floor) && len(p.ring) > 1 {
 		if p.hand >= len(p.ring) {
 			p.hand = 0
 		}

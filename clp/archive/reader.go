@@ -15,7 +15,7 @@ import (
 // Options are the settings of a Reader. The zero value serves most.
 type Options struct {
 	// Memory is what the reader may use, in bytes: 128 MiB if it is 0, at least 16 MiB. What an archive is decompressed
-	// to is kept up to half of that. Of an archive with an index, the rest is decompressed again when it is needed; of others
+	// to is kept up to half of that, or a third if there is no index and the records come in order. Of an archive with an index, the rest is decompressed again when it is needed; of others
 	// it is compressed again in memory, and if that does not fit, the error is a *LimitError; see Scratch. A quarter of
 	// Memory, 8 to 128 MiB, is what a zstd frame may ask for as its window.
 	Memory int64
@@ -320,7 +320,7 @@ func (r *Reader) start() error {
 		r.streams = make([]streamState, len(r.tables.streams))
 	}
 	r.countTables()
-	r.index() // before goroutines ask for it
+	r.pool.tight = r.index() == nil && !r.stored // before goroutines ask for it
 	if !r.stored {
 		if err := r.loadStreams(len(r.streams)); err != nil {
 			return err
