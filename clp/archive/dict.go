@@ -99,7 +99,7 @@ func (d *dictionary) load(in *input, s section) error {
 		}
 		return nil
 	}
-	flat, large := flatEntries{pool: p}, !p.flattens(s)
+	flat, large := flatEntries{pool: p, expect: flatRatio * s.size}, !p.flattens(s)
 	err := in.entries(count, min(maxEntry, p.limit/2), func(_ uint64, plain []byte) error {
 		if large {
 			return pages(plain)
@@ -160,15 +160,18 @@ func (d *dictionary) addPage(b []byte) error {
 
 // flatEntries is the entries of a dictionary as they are stored, up to a bound.
 type flatEntries struct {
-	pool  *pool
-	text  []byte
-	whole bool // it is all of them
+	pool   *pool
+	expect int64 // bytes, about
+	text   []byte
+	whole  bool // it is all of them
 }
 
-// flatShare is the part of the memory that entries may take.
-const flatShare = 12
+const (
+	flatShare = 12 // the part of the memory that entries may take
+	flatRatio = 5  // what a dictionary is compressed by, at most as a rule
+)
 
-// flattens reports whether the entries of a dictionary may be few enough: as a rule they are compressed to a quarter.
+// flattens reports whether the entries of a dictionary may be few enough.
 func (p *pool) flattens(s section) bool { return s.size <= p.limit/flatShare/3 }
 
 // add adds whole entries, unless they become too many.
@@ -178,7 +181,7 @@ func (e *flatEntries) add(plain []byte) bool {
 		return false
 	}
 	if n > int64(cap(e.text)) {
-		grown := max(n, min(2*int64(cap(e.text)), most))
+		grown := max(n, min(max(2*int64(cap(e.text)), e.expect), most))
 		more := grown - int64(cap(e.text))
 		if e.pool.take(more) != nil {
 			e.pool.give(more)

@@ -184,7 +184,7 @@ func (d Dictionary) stream(f func(first uint64, plain []byte) error) error {
 	in.count = &d.r.spent.dicts
 	in.open(s.part(8, s.size-8), -1)
 	defer func() { d.r.spent.dicts.add(0, in.offset()) }()
-	flat, keep := flatEntries{pool: d.r.pool}, alone && d.r.pool.flattens(s)
+	flat, keep := flatEntries{pool: d.r.pool, expect: flatRatio * s.size}, alone && d.r.pool.flattens(s)
 	err = in.entries(count, min(maxEntry, d.r.pool.limit/2), func(first uint64, plain []byte) error {
 		keep = keep && flat.add(plain)
 		return f(first, plain)
