@@ -200,8 +200,8 @@ func (c *choice) large(e *effort, plain []byte, words bool) {
 	e.out = enc.EncodeAll(plain, e.out[:0])
 }
 
-// waitingFrames is how many frames may wait to be compressed: about those of a table.
-const waitingFrames = 16
+// waitingFrames is how many frames may wait to be compressed, half a megabyte each.
+const waitingFrames = 8
 
 // start makes so many goroutines more that compress.
 func (p *packer) start(workers int) {

@@ -12,6 +12,7 @@ type recordBatch struct {
 	records []queuedRecord
 	cells   []queuedCell // of each record: one for each column of its shape, and the line of an exception
 	bytes   []byte       // of texts
+	counted int64        // bytes that are counted as held, also while it is empty
 	do      func()       // instead of all that: see Writer.drain
 }
 
@@ -35,7 +36,7 @@ const (
 	mostQueued = (queuedBatches + 2) * batchSize
 )
 
-// held returns the bytes that are counted as held.
+// held returns the bytes of its buffers.
 func (b *recordBatch) held() int64 {
 	return int64(cap(b.records)*queuedRecordSize + cap(b.cells)*queuedCellSize + cap(b.bytes))
 }
@@ -66,17 +67,22 @@ func (w *Writer) queue(s *shape, g *ingest, line []byte) {
 	if line != nil {
 		b.text(line)
 	}
-	if size := len(b.records)*queuedRecordSize + len(b.cells)*queuedCellSize + len(b.bytes); size > batchSize || int64(size) > w.memory/batchShare {
+	if int64(len(b.records)*queuedRecordSize+len(b.cells)*queuedCellSize+len(b.bytes)) > w.batchLimit() {
 		w.handOver()
 	}
 }
+
+// batchLimit returns how many bytes a batch has, about.
+func (w *Writer) batchLimit() int64 { return min(batchSize, w.memory/batchShare) }
 
 // handOver hands over the records that were collected.
 func (w *Writer) handOver() {
 	if len(w.next.records) == 0 {
 		return
 	}
-	w.held.Add(w.next.held())
+	held := w.next.held()
+	w.held.Add(held - w.next.counted)
+	w.next.counted = held
 	w.send(w.next)
 	select {
 	case w.next = <-w.used:
@@ -157,16 +163,15 @@ func (w *Writer) fill() {
 			continue
 		}
 		w.storeBatch(&b)
-		held := b.held()
-		w.held.Add(-held)
-		if held > 4*batchSize {
-			continue
+		if b.counted <= 4*w.batchLimit() {
+			clear(b.records)
+			select {
+			case w.used <- recordBatch{records: b.records[:0], cells: b.cells[:0], bytes: b.bytes[:0], counted: b.counted}:
+				continue
+			default:
+			}
 		}
-		clear(b.records)
-		select {
-		case w.used <- recordBatch{records: b.records[:0], cells: b.cells[:0], bytes: b.bytes[:0]}:
-		default:
-		}
+		w.held.Add(-b.counted)
 	}
 }
 
