@@ -13,11 +13,12 @@ import (
 
 // AggregateOptions say what an Aggregation counts and measures. Keys are written as in a query, without *.
 type AggregateOptions struct {
-	By       []string      // a group for each combination of the values of these keys
-	Every    time.Duration // and for each stretch of time of this length, counted from 1970 in UTC; 0 for none
-	TimeKey  string        // that has the time, for Every; empty: what event.Event.Time finds
-	Distinct []string      // keys whose different values are counted
-	Stats    []string      // keys whose numbers are measured
+	By       []string       // a group for each combination of the values of these keys
+	Every    time.Duration  // and for each stretch of time of this length, counted from the beginning of 1970; 0 for none
+	Location *time.Location // where days and hours begin when they do on clocks there; nil: UTC
+	TimeKey  string         // that has the time, for Every; empty: what event.Event.Time finds
+	Distinct []string       // keys whose different values are counted
+	Stats    []string       // keys whose numbers are measured
 
 	// Percentiles are those that Stats gives, from 0 to 100; 50, 90, 95 and 99 if it is nil.
 	Percentiles []float64
@@ -50,6 +51,7 @@ type Aggregation struct {
 	by, distinct, stats []column
 	time                *column
 	every               int64
+	location            *time.Location // nil: UTC
 	percentiles         []float64
 	memory, held        int64
 	sketching           bool
@@ -72,9 +74,12 @@ func NewAggregation(o *AggregateOptions) (*Aggregation, error) {
 	if o == nil {
 		o = &AggregateOptions{}
 	}
-	a := &Aggregation{every: int64(o.Every), percentiles: o.Percentiles, memory: o.Memory, groups: map[string]*group{}}
+	a := &Aggregation{every: int64(o.Every), location: o.Location, percentiles: o.Percentiles, memory: o.Memory, groups: map[string]*group{}}
 	if o.Every < 0 || o.Memory < 0 {
 		return nil, fmt.Errorf("kql: a stretch of %v, %d bytes of memory: less than nothing", o.Every, o.Memory)
+	}
+	if a.location == time.UTC {
+		a.location = nil
 	}
 	if a.memory == 0 {
 		a.memory = defaultAggregateMemory
@@ -132,7 +137,7 @@ func (a *Aggregation) Add(in *Input) error {
 	a.key = a.key[:0]
 	if a.every > 0 {
 		if ns, ok := a.timeOf(in); ok {
-			timed, start = true, floor(ns, a.every)
+			timed, start = true, a.start(ns)
 			a.key = binary.LittleEndian.AppendUint64(append(a.key, 't'), uint64(start))
 		}
 	}
@@ -192,6 +197,23 @@ func (a *Aggregation) take(n int64) error {
 		return &LimitError{Groups: len(a.groups), Limit: a.memory}
 	}
 	return nil
+}
+
+// start returns when the stretch of time began that ns is in. Whole days begin when the date changes, whatever hours the clocks
+// leave out or repeat on the day; shorter stretches are all of the same length.
+func (a *Aggregation) start(ns int64) int64 {
+	if a.location == nil {
+		return floor(ns, a.every)
+	}
+	const day = int64(24 * time.Hour)
+	t := time.Unix(0, ns).In(a.location)
+	_, seconds := t.Zone()
+	offset := int64(seconds) * int64(time.Second)
+	if a.every%day != 0 {
+		return floor(ns+offset, a.every) - offset
+	}
+	first := time.Unix(0, floor(ns+offset, a.every)).UTC()
+	return time.Date(first.Year(), first.Month(), first.Day(), 0, 0, 0, 0, a.location).UnixNano()
 }
 
 func floor(ns, every int64) int64 {

@@ -91,6 +91,48 @@ func TestGroups(t *testing.T) {
 	}
 }
 
+// TestEveryLocation counts by the days and hours of a place, one whose clocks skip an hour on 2026-03-29 and repeat one on 2026-10-25.
+func TestEveryLocation(t *testing.T) {
+	zone := func(name string) *time.Location {
+		loc, err := time.LoadLocation(name)
+		if err != nil {
+			t.Skip(err) // no zones here
+		}
+		return loc
+	}
+	zurich, kathmandu := zone("Europe/Zurich"), zone("Asia/Kathmandu")
+	const hour, day = time.Hour, 24 * time.Hour
+	for _, c := range []struct {
+		loc   *time.Location
+		every time.Duration
+		at    string // when events happened
+		want  string // when stretches begin in the location, and how many events they have
+	}{
+		{nil, day, "2026-03-28T22:59:59Z 2026-03-28T23:00:00Z", "03-28T00:00Z=2"},
+		{zurich, day, "2026-03-28T22:59:59Z 2026-03-28T23:00:00Z 2026-03-29T21:59:59Z 2026-03-29T22:00:00Z", "03-28T00:00+01:00=1 03-29T00:00+01:00=2 03-30T00:00+02:00=1"},
+		{zurich, day, "2026-10-24T22:00:00Z 2026-10-25T22:59:59Z 2026-10-25T23:00:00Z", "10-25T00:00+02:00=2 10-26T00:00+01:00=1"},
+		{zurich, hour, "2026-10-25T00:30:00Z 2026-10-25T01:30:00Z", "10-25T02:00+02:00=1 10-25T02:00+01:00=1"},
+		{zurich, 2 * day, "2026-03-27T23:00:00Z 2026-03-29T21:00:00Z 2026-03-29T22:00:00Z", "03-28T00:00+01:00=2 03-30T00:00+02:00=1"},
+		{kathmandu, day, "2026-03-28T18:14:59Z 2026-03-28T18:15:00Z", "03-28T00:00+05:45=1 03-29T00:00+05:45=1"},
+		{kathmandu, hour, "2026-03-28T18:14:59Z 2026-03-28T18:15:00Z 1960-01-01T00:00:00Z", "01-01T05:00+05:30=1 03-28T23:00+05:45=1 03-29T00:00+05:45=1"},
+	} {
+		var lines, got []string
+		for at := range strings.FieldsSeq(c.at) {
+			lines = append(lines, `{"time":"`+at+`"}`)
+		}
+		for _, g := range aggregate(t, &AggregateOptions{Every: c.every, Location: c.loc}, lines...) {
+			at := g.Start.UTC()
+			if c.loc != nil {
+				at = at.In(c.loc)
+			}
+			got = append(got, fmt.Sprintf("%s=%d", at.Format("01-02T15:04Z07:00"), g.Count))
+		}
+		if got := strings.Join(got, " "); got != c.want {
+			t.Errorf("%v, %v: %s, want %s", c.loc, c.every, got, c.want)
+		}
+	}
+}
+
 func TestStats(t *testing.T) {
 	var lines []string
 	for i := range 100 {

@@ -80,8 +80,8 @@ func (c *counting) onlyCount() bool {
 // grouped reports whether there may be several groups.
 func (c *counting) grouped() bool { return len(c.by) > 0 || c.every != "" }
 
-func (c *counting) aggregation(timeKey string) (*kql.Aggregation, error) {
-	o := kql.AggregateOptions{By: c.by, TimeKey: timeKey, Distinct: c.distinct, Stats: c.stats, Percentiles: c.percentiles}
+func (c *counting) aggregation(timeKey string, loc *time.Location) (*kql.Aggregation, error) {
+	o := kql.AggregateOptions{By: c.by, Location: loc, TimeKey: timeKey, Distinct: c.distinct, Stats: c.stats, Percentiles: c.percentiles}
 	if c.every != "" {
 		var ok bool
 		if o.Every, ok = when.Length(c.every); !ok || o.Every <= 0 {

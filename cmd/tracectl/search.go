@@ -121,7 +121,7 @@ func runSearch(cmd *cobra.Command, args []string, o *searchOptions) error {
 		return &usageError{cmd, errors.New("no event can match this query: < <= > >= compare numbers and times, not texts, and a list must not be empty")}
 	}
 	if o.counting.any() {
-		if s.sum, err = o.aggregation(o.timeKey); err != nil {
+		if s.sum, err = o.aggregation(o.timeKey, loc); err != nil {
 			return &usageError{cmd, errors.New(humane(err))}
 		}
 	}
