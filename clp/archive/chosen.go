@@ -22,7 +22,7 @@ func (r *Reader) loadChosen(i int, in *input) error {
 		if int(t.stream) != i || t.err != nil || !r.wants(k) {
 			continue
 		}
-		if err = l.table(t, r.filters[k].Rows); err != nil {
+		if err = l.table(t, r.filters[k].rows); err != nil {
 			break
 		}
 	}
@@ -36,8 +36,8 @@ func (r *Reader) loadChosen(i int, in *input) error {
 }
 
 // table reads on to the end of a table and marks what is needed of it. What is wrong with its columns is found when it is opened.
-func (l *chosenPages) table(t *table, rows *RowSet) error {
-	if rows == nil || rows.Count() > t.records/sparseRows {
+func (l *chosenPages) table(t *table, rows *rowSet) error {
+	if rows == nil || rows.count() > t.records/sparseRows {
 		l.dense = true
 		l.mark(t.from, t.size)
 		return l.read(t.from + t.size)
@@ -92,7 +92,7 @@ func (l *chosenPages) table(t *table, rows *RowSet) error {
 }
 
 // rows marks the pages of values of the rows, width bytes each from off on, and of so many behind each.
-func (l *chosenPages) rows(rows *RowSet, off, width, behind int64) {
+func (l *chosenPages) rows(rows *rowSet, off, width, behind int64) {
 	for row := rows.next(0); row < rows.n; {
 		n := min(1+behind, rows.n-row)
 		l.mark(off+width*row, width*n)
@@ -104,7 +104,7 @@ func (l *chosenPages) rows(rows *RowSet, off, width, behind int64) {
 
 // variables marks the pages of the variables of the rows' texts, whose cells are at off and were read. There are count of them
 // behind the cells of all records.
-func (l *chosenPages) variables(rows *RowSet, off, records, count int64) error {
+func (l *chosenPages) variables(rows *rowSet, off, records, count int64) error {
 	begin := off + 8*records + 8
 	for row := rows.next(0); row < records; {
 		last := row

@@ -73,7 +73,7 @@ type Reader struct {
 	project *projection // nil if all is to be shown
 
 	filter    func(Table) (*Condition, error)
-	filters   []Filter // of the tables, if filter is not nil
+	filters   []tableFilter // of the tables, if filter is not nil
 	chosen    bool
 	openOnly  bool // see CountSure
 	keepEarly bool // records are read next: what a scan goes over may be needed again

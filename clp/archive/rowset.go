@@ -8,40 +8,37 @@ import (
 // blockWords is the words of a block's bits.
 const blockWords = blockRows / 64
 
-// RowSet is a set of rows of a table. Rows are kept in blocks, of which those without rows take no memory.
-type RowSet struct {
+// rowSet is a set of rows of a table. Rows are kept in blocks, of which those without rows take no memory.
+type rowSet struct {
 	n      int64
 	blocks [][]uint64 // a bit for each row; nil if the block has none
 }
 
-func newRowSet(n int64) *RowSet {
-	return &RowSet{n: n, blocks: make([][]uint64, (n+blockRows-1)/blockRows)}
+func newRowSet(n int64) *rowSet {
+	return &rowSet{n: n, blocks: make([][]uint64, (n+blockRows-1)/blockRows)}
 }
 
 // clone returns a copy. Blocks of sets that a scan made may be the same memory.
-func (s *RowSet) clone() *RowSet {
+func (s *rowSet) clone() *rowSet {
 	if s == nil {
 		return nil
 	}
-	c := &RowSet{s.n, slices.Clone(s.blocks)}
+	c := &rowSet{s.n, slices.Clone(s.blocks)}
 	for i, b := range c.blocks {
 		c.blocks[i] = slices.Clone(b)
 	}
 	return c
 }
 
-// Len returns the number of rows of the table.
-func (s *RowSet) Len() int64 { return s.n }
-
-// Has reports whether a row is in the set.
-func (s *RowSet) Has(row int64) bool {
+// has reports whether a row is in the set.
+func (s *rowSet) has(row int64) bool {
 	b := s.blocks[row/blockRows]
 	at := row % blockRows
 	return b != nil && b[at/64]>>(at%64)&1 != 0
 }
 
-// Count returns the number of rows in the set.
-func (s *RowSet) Count() (n int64) {
+// count returns the number of rows in the set.
+func (s *rowSet) count() (n int64) {
 	for _, b := range s.blocks {
 		n += countBits(b)
 	}
@@ -49,7 +46,7 @@ func (s *RowSet) Count() (n int64) {
 }
 
 // last returns the last row in the set, -1 if it is empty.
-func (s *RowSet) last() int64 {
+func (s *rowSet) last() int64 {
 	for k := len(s.blocks) - 1; k >= 0; k-- {
 		for i := len(s.blocks[k]) - 1; i >= 0; i-- {
 			if w := s.blocks[k][i]; w != 0 {
@@ -61,7 +58,7 @@ func (s *RowSet) last() int64 {
 }
 
 // next returns the first row of the set at or behind row, Len if there is none.
-func (s *RowSet) next(row int64) int64 {
+func (s *rowSet) next(row int64) int64 {
 	for row < s.n {
 		b := s.blocks[row/blockRows]
 		if b == nil {
@@ -78,7 +75,7 @@ func (s *RowSet) next(row int64) int64 {
 }
 
 // add puts a row into the set.
-func (s *RowSet) add(row int64) {
+func (s *rowSet) add(row int64) {
 	b := &s.blocks[row/blockRows]
 	if *b == nil {
 		*b = make([]uint64, blockWords)
@@ -88,7 +85,7 @@ func (s *RowSet) add(row int64) {
 }
 
 // remove takes a row out of the set.
-func (s *RowSet) remove(row int64) {
+func (s *rowSet) remove(row int64) {
 	if b := s.blocks[row/blockRows]; b != nil {
 		at := row % blockRows
 		b[at/64] &^= 1 << (at % 64)
@@ -96,7 +93,7 @@ func (s *RowSet) remove(row int64) {
 }
 
 // subtract takes the rows of another set out.
-func (s *RowSet) subtract(other *RowSet) {
+func (s *rowSet) subtract(other *rowSet) {
 	for i, b := range other.blocks {
 		if b != nil && s.blocks[i] != nil {
 			s.blocks[i] = andNot(s.blocks[i], b)

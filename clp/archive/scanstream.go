@@ -47,7 +47,7 @@ func (r *Reader) scanStreams(conditions []*Condition) error {
 		for k < len(streams) && streams[k].stream < r.tables.list[i].stream {
 			k++
 		}
-		if k < len(streams) && streams[k].stream == r.tables.list[i].stream && c == nil && !r.filters[i].None {
+		if k < len(streams) && streams[k].stream == r.tables.list[i].stream && c == nil && !r.filters[i].none {
 			streams[k].keep = false
 		}
 	}
@@ -180,7 +180,7 @@ func (ts *tableScan) read(r *Reader, l *chosenPages) (rows int64, err error) {
 			return 0, ts.err
 		}
 	}
-	rows = ts.may.Count()
+	rows = ts.may.count()
 	if l.open = false; l.blob == nil {
 		return rows, nil
 	}

@@ -7,7 +7,7 @@ type tableScan struct {
 	table     int
 	condition *Condition
 	scan      *scan // that tasks clone, or use if there is one task only
-	may, must *RowSet
+	may, must *rowSet
 	judged    bool     // blocks were, before those that need data were looked at
 	every     []uint64 // all rows of a block, but for the last one
 	last      []uint64
@@ -173,7 +173,7 @@ func (task *scanTask) run(r *Reader, x *archiveIndex) {
 func (ts *tableScan) block(s *scan, k int) bool {
 	m, u, err := s.evaluate(ts.condition, k, ts.all(k))
 	for _, p := range []struct {
-		set  *RowSet
+		set  *rowSet
 		bits []uint64
 	}{{ts.may, m}, {ts.must, u}} {
 		if err == nil && p.bits != nil {
@@ -206,6 +206,6 @@ func (ts *tableScan) end(r *Reader) error {
 		r.scanned.Blocks += int64(len(ts.may.blocks))
 	}
 	f := &r.filters[ts.table]
-	f.Rows, f.sure = ts.may, ts.must
+	f.rows, f.sure = ts.may, ts.must
 	return nil
 }

@@ -5,15 +5,15 @@ import (
 	"fmt"
 )
 
-// Filter says which records of a table are wanted, once it is known.
-type Filter struct {
-	// None leaves the table out. A stream of which no table is wanted is not decompressed.
-	None bool
+// tableFilter says which records of a table are wanted, once it is known.
+type tableFilter struct {
+	// none leaves the table out. A stream of which no table is wanted is not decompressed.
+	none bool
 
-	// Rows are the records wanted, nil if all are.
-	Rows *RowSet
+	// rows are the records wanted, nil if all are.
+	rows *rowSet
 
-	sure *RowSet // those of Rows that match for certain
+	sure *rowSet // those of rows that match for certain
 	all  bool    // all do
 }
 
@@ -30,7 +30,7 @@ func (r *Reader) Sure(record *Record) bool {
 	}
 	table, row := record.Place()
 	f := &r.filters[table]
-	return f.all || f.sure != nil && f.sure.Has(row)
+	return f.all || f.sure != nil && f.sure.has(row)
 }
 
 // Scan evaluates the condition that [Reader.Select] was given now, instead of during the first Next: ScanStats say how many records
@@ -69,7 +69,7 @@ func (r *Reader) choose() error {
 		return nil
 	}
 	r.chosen = true
-	r.filters = make([]Filter, len(r.tables.list))
+	r.filters = make([]tableFilter, len(r.tables.list))
 	conditions := make([]*Condition, len(r.tables.list)) // nil if there is nothing to scan
 	r.scanned.Tables = int64(len(r.tables.list))
 	for i := range r.tables.list {
@@ -93,7 +93,7 @@ func (r *Reader) choose() error {
 			continue
 		}
 		r.scanned.TablesSkipped++
-		f.None, f.all = v == no, v == yes
+		f.none, f.all = v == no, v == yes
 	}
 	if err := r.scan(conditions); err != nil {
 		return err
@@ -107,24 +107,24 @@ func (r *Reader) choose() error {
 }
 
 // settle counts the rows of a table, and says what is left of it to read. Of the rows in odd the columns do not tell.
-func (r *Reader) settle(f *Filter, t *table, odd []int64) {
+func (r *Reader) settle(f *tableFilter, t *table, odd []int64) {
 	if len(odd) > 0 && r.pool.take(t.records/4) != nil { // too many for sets: the records tell
 		r.pool.give(t.records / 4)
-		f.None, f.all, f.Rows, f.sure = false, false, nil, nil
+		f.none, f.all, f.rows, f.sure = false, false, nil, nil
 	} else if len(odd) > 0 {
-		f.Rows, f.sure = f.Rows.clone(), f.sure.clone()
+		f.rows, f.sure = f.rows.clone(), f.sure.clone()
 		if f.all {
 			f.all, f.sure = false, newRowSet(t.records)
 			for row := range t.records {
 				f.sure.add(row)
 			}
 		}
-		if f.None {
-			f.None, f.Rows = false, newRowSet(t.records)
+		if f.none {
+			f.none, f.rows = false, newRowSet(t.records)
 		}
 		for _, row := range odd {
-			if f.Rows != nil {
-				f.Rows.add(row)
+			if f.rows != nil {
+				f.rows.add(row)
 			}
 			if f.sure != nil {
 				f.sure.remove(row)
@@ -136,31 +136,31 @@ func (r *Reader) settle(f *Filter, t *table, odd []int64) {
 	case f.all:
 		sure, rows = t.records, t.records
 	case f.sure != nil:
-		sure = f.sure.Count()
+		sure = f.sure.count()
 	}
 	switch {
-	case f.None:
-	case f.Rows != nil:
-		rows = f.Rows.Count()
+	case f.none:
+	case f.rows != nil:
+		rows = f.rows.count()
 	default:
 		rows = t.records
 	}
 	r.scanned.Sure += sure
 	r.scanned.Open += rows - sure
 	if r.openOnly && sure > 0 {
-		if f.Rows == nil && rows > sure {
-			f.Rows = newRowSet(t.records)
+		if f.rows == nil && rows > sure {
+			f.rows = newRowSet(t.records)
 			for row := range t.records {
-				f.Rows.add(row)
+				f.rows.add(row)
 			}
 		}
-		if f.Rows != nil && f.sure != nil {
-			f.Rows.subtract(f.sure)
+		if f.rows != nil && f.sure != nil {
+			f.rows.subtract(f.sure)
 		}
 		rows -= sure
 	}
 	if rows == 0 && t.records > 0 {
-		f.None = true
+		f.none = true
 	}
 }
 
@@ -231,4 +231,4 @@ func (d Dictionary) Len() (int, error) {
 func (d Dictionary) Entry(id int) ([]byte, error) { return d.d.entry(uint64(id), &d.r.view.word) }
 
 // wants reports whether a table is wanted at all.
-func (r *Reader) wants(i int) bool { return r.filters == nil || !r.filters[i].None }
+func (r *Reader) wants(i int) bool { return r.filters == nil || !r.filters[i].none }

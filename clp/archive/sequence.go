@@ -219,8 +219,8 @@ func (r *Reader) beginTable(i int, row int64) (*tableReader, error) {
 		return nil, err
 	}
 	if r.filters != nil {
-		if t.wants = r.filters[i].Rows; t.wants != nil {
-			t.sparse = t.wants.Count() < t.t.records/sparseRows
+		if t.wants = r.filters[i].rows; t.wants != nil {
+			t.sparse = t.wants.count() < t.t.records/sparseRows
 		}
 	}
 	t.row = row - 1

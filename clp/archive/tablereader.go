@@ -36,7 +36,7 @@ type tableReader struct {
 	order   int // column of the record's number, or -1
 	taken   atomic.Int64
 	loaded  bool    // ready
-	wants   *RowSet // nil if all rows are wanted
+	wants   *rowSet // nil if all rows are wanted
 	sparse  bool    // few are
 	scratch []byte
 
