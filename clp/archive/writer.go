@@ -148,7 +148,7 @@ func NewWriter(dst io.Writer, o *WriterOptions) (*Writer, error) {
 		memory = 256 << 20
 	}
 	memory = max(memory, minWriterMemory)
-	w.memory = memory / 16 * 5
+	w.memory = memory / 4 // the collector lets as much again be garbage, and buffers, compressors and what is being sorted come on top
 	if err := w.NextSource(w.options.Fields); err != nil {
 		return nil, err
 	}
