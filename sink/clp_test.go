@@ -139,11 +139,11 @@ func TestArchiveSet(t *testing.T) {
 	for _, background := range []bool{false, true} {
 		t.Run(fmt.Sprint("background ", background), func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "trace.clp")
-			s := File(path, Options{Format: format.CLP, ArchiveMemory: 200_000, ArchiveInBackground: background})
-			clpAppend(t, s, 0, 4000)
+			s := File(path, Options{Format: format.CLP, ArchiveMemory: 300_000, ArchiveInBackground: background})
+			clpAppend(t, s, 0, 2000)
 			must(t, s.Close())
 			lines, names := clpDir(t, filepath.Dir(path))
-			clpWant(t, lines, 4000)
+			clpWant(t, lines, 2000)
 			if len(names) < 3 || names[len(names)-1] != "trace.clp" {
 				t.Errorf("%q", names)
 			}
