@@ -52,8 +52,8 @@ func TestArchiveFaults(t *testing.T) {
 		lasting bool
 	}{
 		{"one", Options{}, false},
-		{"set", Options{ArchiveMemory: 100_000}, false},
-		{"set, lasting", Options{ArchiveMemory: 100_000}, true},
+		{"set", Options{ArchiveMemory: 150_000}, false},
+		{"set, lasting", Options{ArchiveMemory: 150_000}, true},
 		{"background", Options{ArchiveInBackground: true}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -112,6 +112,11 @@ func clpFault(t *testing.T, o Options, ops errorfs.Op, n int, lasting bool, fail
 		t.Fatalf("call %d: a journal is left", n)
 	}
 	clpWant(t, archived, events)
+	entries, err := fsys.ReadDir("/logs")
+	must(t, err)
+	if o.ArchiveMemory > 0 && !met && len(entries) < 2 {
+		t.Errorf("the set has %d archives", len(entries))
+	}
 	return met
 }
 
