@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	_ "time/tzdata" // the zones of a test are there wherever it runs
 
 	"github.com/tracehandler/tracehandler/event"
 )
@@ -96,7 +97,7 @@ func TestEveryLocation(t *testing.T) {
 	zone := func(name string) *time.Location {
 		loc, err := time.LoadLocation(name)
 		if err != nil {
-			t.Skip(err) // no zones here
+			t.Fatal(err)
 		}
 		return loc
 	}
